@@ -18,6 +18,10 @@ namespace {
 // Retry delay of a gate that could not subscribe for lack of memory.
 constexpr time_ns subscribe_pause_ns = 50 * ns_per_ms;
 
+// An acquire, a renewal or a release needs one, and a release may still be open at the next
+// acquire.
+constexpr std::size_t kept_requests = 2;
+
 // A renewal may downgrade a writer to a reader.
 bool may_release(lock::step what) noexcept {
   switch (what) {
@@ -139,6 +143,7 @@ void gate_driver::on_result(deployment::lock_request& request, const lock::step_
   // The client keeps a gate_driver with an open lock_request. This may have been the last one.
   const auto self = shared_from_this();
   if (result.last_token != 0) client_.servers().note_token(named(), result.last_token);
+  std::unique_ptr<deployment::lock_request> spare;  // destroyed without the mutex
   enter([&](lock::gate& gate, time_ns now) {
     const auto claim = request.claim_id;
     const auto serial = request.serial;
@@ -146,8 +151,22 @@ void gate_driver::on_result(deployment::lock_request& request, const lock::step_
     if (result.what == lock::answer::granted) order_.after_grant();
     is_renewed_ = result.what == lock::answer::renewed;
     gate.on_answer(claim, serial, result, now);
+    spare = take_spare(request);
   });
   client_.gates().retire_if_idle(*this);
+}
+
+// Many requests are open at once while a server stands still, for example. When all have their
+// results, each further result frees one.
+std::unique_ptr<deployment::lock_request> gate_driver::take_spare(
+    const deployment::lock_request& last) noexcept {
+  if (requests_.size() <= kept_requests || free_requests_.size() < requests_.size()) return nullptr;
+  auto chosen = requests_.end() - 1;
+  if (chosen->get() == &last) --chosen;
+  auto spare = std::move(*chosen);
+  requests_.erase(chosen);
+  std::erase(free_requests_, spare.get());
+  return spare;
 }
 
 void gate_driver::on_message(const protocol::message& message) noexcept {

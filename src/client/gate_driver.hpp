@@ -85,6 +85,9 @@ class gate_driver final : public std::enable_shared_from_this<gate_driver>,
   };
 
   void plan() noexcept;
+  // A request that is no longer needed, or nullptr. Not `last`, whose result is being handled.
+  std::unique_ptr<deployment::lock_request> take_spare(
+      const deployment::lock_request& last) noexcept;
   void update_subscription() noexcept;
 
   // lock::lock_io

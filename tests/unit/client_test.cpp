@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <latch>
 #include <thread>
+#include <vector>
 
 #include "client/events/event_queue.hpp"
 #include "client/handles/lock_handle.hpp"
@@ -169,6 +171,38 @@ TEST_F(client_on_memory, asks_again_only_for_the_names_that_have_come_up) {
   // The holder checks its hold, and the waiter its place in the queue.
   EXPECT_EQ(count(step::renew), 1);
   EXPECT_EQ(count(step::reacquire), 1);
+}
+
+// As after a server that stood still: each of its handles has had a request open.
+TEST_F(client_on_memory, keeps_no_more_requests_than_it_needs) {
+  constexpr int handles = 8;
+  const auto user = new_client();
+  std::vector<std::shared_ptr<lock_handle>> all(handles);
+  for (auto& one : all) {
+    ASSERT_TRUE(user->new_handle(lock_kind::semaphore, "s", settings{}, handles, one).ok());
+  }
+  client::event_queue queue(handles, user);
+  ASSERT_TRUE(queue.open().ok());
+  const std::shared_ptr<client::event_queue> borrowed(&queue, [](auto*) {});
+  std::latch results_come{1};
+  servers.hold_results(results_come);
+  // The first is granted the lock of these servers, which has no permits. The others give up.
+  for (const auto& one : all) {
+    const auto timeout_ms = one == all.front() ? forever_ms : 50;
+    ASSERT_TRUE(one->acquire_async(borrowed, 1, whole, timeout_ms).ok());
+  }
+  EXPECT_EQ(servers.request_count(), handles);
+  results_come.count_down();
+  for (int i = 0; i < handles; ++i) {
+    client::event event;
+    ASSERT_EQ(queue.next(time_never, event), status::ok);
+  }
+  ASSERT_TRUE(all.front()->unlock(whole.mode).ok());
+  for (int i = 0; i < handles; ++i) {
+    ASSERT_TRUE(all.front()->acquire(whole, forever_ms).ok());
+    ASSERT_TRUE(all.front()->unlock(whole.mode).ok());
+  }
+  EXPECT_LE(servers.request_count(), 2);
 }
 
 TEST_F(client_on_memory, resizes_a_semaphore) {

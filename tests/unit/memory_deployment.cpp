@@ -107,7 +107,10 @@ class memory_deployment final : public quiet_deployment, private net::task {
   class memory_request final : public mortise::deployment::lock_request {
    public:
     memory_request(memory_deployment& of, mortise::deployment::lock_requester& who)
-        : of_(of), owner_(who) {}
+        : of_(of), owner_(who) {
+      ++of_.servers_.request_count_;
+    }
+    ~memory_request() override { --of_.servers_.request_count_; }
     status send(const lock::step_request& request, const protocol::table& /*rules*/,
                 const protocol::key_set& keys, const lock::operation* /*by*/) noexcept override {
       if (of_.servers_.is_unreachable()) return status::unreachable;
@@ -153,6 +156,11 @@ class memory_deployment final : public quiet_deployment, private net::task {
   std::mutex mutex_;
   std::deque<std::function<void()>> to_tell_;
 };
+
+void memory_servers::hold_results(std::latch& until) {
+  const std::lock_guard guard(mutex_);
+  for (const auto& client : clients_) client.second->notify([&until] { until.wait(); });
+}
 
 deployment::maker memory_servers::maker() {
   return [this](net::reactor& loop, const settings& /*terms*/, std::string_view client_id,

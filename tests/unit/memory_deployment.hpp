@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,10 @@ class memory_servers {
   void reply(std::string word, std::string resp);
   // From now on no server answers.
   void go_down() { is_unreachable_ = true; }
+  // No result comes until then.
+  void hold_results(std::latch& until);
+  // The requests that all clients have, open or spare.
+  [[nodiscard]] int request_count() const { return request_count_; }
   // Each client is notified that requests for this name reach the servers again.
   void come_up(const std::string& name);
   // How long the deployments had to pass on their commands when they were closed, at most.
@@ -58,6 +63,7 @@ class memory_servers {
   std::vector<std::string> commands_;
   std::int64_t last_token_ = 1'800'000'000'000'000;
   std::atomic<bool> is_unreachable_{false};
+  std::atomic<int> request_count_{0};
   std::atomic<time_ns> longest_linger_{0};
 };
 
