@@ -142,12 +142,16 @@ bool pipeline::spin(time_ns request_ns, time_ns deadline) noexcept {
   return true;
 }
 
-// Sleeps until there is input, and reads it. False when the deadline passed first.
+// Sleeps until there is input, and reads it. False when the deadline passed first. What is there by
+// then is read, because the thread may have been away: the outcome need not be unknown.
 bool pipeline::wait_for_input(time_ns deadline, bool may_nap) noexcept {
   // Most replies come soon. finish() does not interrupt a nap, but a nap is short.
   if (may_nap && read(true)) return true;
   const time_ns left = std::min(deadline - boot_now(), net::longest_sleep_ns);
-  if (left <= 0) return false;
+  if (left <= 0) {
+    read();
+    return false;
+  }
   const timespec timeout{static_cast<std::time_t>(left / ns_per_s),
                          static_cast<long>(left % ns_per_s)};
   const short events = read_wait_ == net::io_state::want_write ? POLLOUT : POLLIN;

@@ -1,6 +1,7 @@
 // The thread that reads: callers that lead from their submit on, leads that rest, callers that wait
 // for anything, and callers that are woken together.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -80,6 +81,26 @@ TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
   }
   client.connection->close();
   for (const auto& one : requests) EXPECT_EQ(one.answer, "PONG");
+}
+
+// Its thread was away until after the deadline, and the reply came meanwhile.
+TEST(connection_lead, reads_a_reply_that_is_there_at_the_deadline) {
+  test_server server;
+  std::deque<test_request> requests;
+  session client(server.socket_path());
+  ASSERT_TRUE(client.open().ok());
+  for (int i = 1; i <= 20; ++i) {
+    auto& one = requests.emplace_back();
+    one.caller = &one.wait;
+    const time_ns deadline = boot_now();
+    ASSERT_EQ(
+        client.connection->commands().submit(one, encoded({"INCR", "n"}), flush::before_await),
+        status::ok);
+    while (server.command({"GET", "n"}) != std::to_string(i)) ::poll(nullptr, 0, 1);
+    EXPECT_EQ(server.command({"PING"}), "PONG");  // after the replies of the round before
+    EXPECT_TRUE(client.connection->commands().await(one.wait, deadline));
+    EXPECT_EQ(one.answer, std::to_string(i));
+  }
 }
 
 // Like a thread at a queue: it reads for requests without a caller. Requests that it submits in
