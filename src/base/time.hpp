@@ -27,5 +27,7 @@ time_ns boot_now() noexcept;
 // Wall-clock time since 1970. Only for reports, and to choose which wait of a deadlock ends: a
 // health check compares it with the server's.
 std::int64_t wall_now_us() noexcept;
+// The wall-clock time of another time of boot_now(), for a wall clock that did not step since then.
+std::int64_t wall_us_at(time_ns when) noexcept;
 
 }  // namespace mortise

@@ -106,7 +106,7 @@ std::unique_ptr<event_node> lock_watch::node_of(event_kind kind, const lock::loc
   reported.dropped_records = dropped_ - 1;  // without this event
   reported.lock_kind = text_of(lock.kind, change.mode);
   reported.handle_number = static_cast<std::int64_t>(change.handle);
-  reported.time_us = wall_now_us() - (boot_now() - change.at) / ns_per_us;
+  reported.time_us = wall_us_at(change.at);
   reported.lasted_us = (change.at - change.since) / ns_per_us;
   node->lock = lock.name;
   return node;

@@ -62,7 +62,7 @@ std::string text_of(const wait_graph& graph, const wait_graph::deadlock& circle)
 }  // namespace
 
 deadlock_search::deadlock_search(client& owner)
-    : client_(owner), wall_offset_ns_(wall_now_us() * ns_per_us - boot_now()) {}
+    : client_(owner), wall_offset_ns_(wall_us_at(0) * ns_per_us) {}
 
 void deadlock_search::begin_wait(bool is_long) noexcept {
   outcome added;

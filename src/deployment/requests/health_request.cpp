@@ -40,9 +40,8 @@ outcome health_request::submit_round(redis::flush flush) {
 
 void health_request::on_reply(const redis::value& reply, time_ns now) noexcept {
   try {
-    // The wall clock has also advanced while the reply waited after its receipt.
-    const auto wall_us = wall_now_us() - (boot_now() - now) / ns_per_us;
-    if (result_.ok()) probe_.take(reply, now, wall_us);
+    // The reply has waited since its receipt.
+    if (result_.ok()) probe_.take(reply, now, wall_us_at(now));
   } catch (const std::bad_alloc&) {
     result_ = outcome::of(status::no_memory);
   }
