@@ -2,11 +2,13 @@
 #include "statistics/snapshot.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "statistics/connection_statistics.hpp"
 #include "statistics/series_set.hpp"
@@ -51,6 +53,26 @@ TEST_F(gate_statistics_test, an_acquire_is_timed_from_its_beginning_to_its_end) 
   EXPECT_EQ(count("acquire_seconds_bucket" + acquired + ",le=\"0.005\"}"), 1);
   EXPECT_EQ(count("acquire_seconds_sum" + acquired + "}"), 0.003);
   EXPECT_EQ(count("contended_total{kind=\"mutex\"}"), 0);
+}
+
+// A thread that waits for the unlock may look as soon as it ends.
+struct looking_call final : other_call {
+  explicit looking_call(std::function<double()> look_there) : look(std::move(look_there)) {}
+  void finish(const outcome& final_result, std::int64_t token) noexcept override {
+    seen = look();
+    other_call::finish(final_result, token);
+  }
+  std::function<double()> look;
+  double seen = -1;
+};
+
+TEST_F(gate_statistics_test, a_release_is_counted_before_its_unlock_ends) {
+  hold_first();
+  looking_call done([this] { return count("release_total{kind=\"mutex\",outcome=\"released\"}"); });
+  ASSERT_TRUE(gate_.unlock(first_, lock::hold_mode::exclusive, &done, start_ns + ms(2)).ok());
+  answer_last(result_of(answer::released), start_ns + ms(3));
+  EXPECT_EQ(done.finished, 1);
+  EXPECT_EQ(done.seen, 1);
 }
 
 TEST_F(gate_statistics_test, a_hold_is_timed_until_its_unlock) {

@@ -120,6 +120,9 @@ answer pending_releases::report_result(pending_release& release) {
   }
   if (std::exchange(release.is_sent_reported, false) && !error.ok())
     listener_.on_not_released(error);
+  // Before the call ends, whose thread may look at the statistics. A refused release goes on.
+  if (release.counts != nullptr && release.claim->phase() == claim_phase::over)
+    release.counts->released(release_of(result));
   end_unlock(release, error);
   return result;
 }
@@ -133,7 +136,6 @@ answer pending_releases::drop_released() {
       continue;
     }
     result = report_result(pending_[i]);
-    if (auto* const counts = pending_[i].counts) counts->released(release_of(result));
     pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return result;
