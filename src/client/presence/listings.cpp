@@ -28,8 +28,11 @@ constexpr std::size_t most_events_each =
 // How long an unanswered request counts as open. After this time it is repeated.
 constexpr time_ns patience_ns = 500 * ns_per_ms;
 // How often a waiting listing checks for that time.
-constexpr std::chrono::milliseconds look_interval(50);
+constexpr time_ns look_interval_ns = 50 * ns_per_ms;
 
+std::chrono::nanoseconds until_look(time_ns deadline) noexcept {
+  return std::chrono::nanoseconds(std::clamp<time_ns>(deadline - boot_now(), 0, look_interval_ns));
+}
 // The maximum of slots that are tried to find one whose server replies.
 constexpr int most_slots = 64;
 
@@ -240,7 +243,7 @@ outcome listings::run(round& taken, protocol::missing_servers& missing, time_ns 
       if (boot_now() >= deadline) {
         return outcome::because(status::busy, "another listing of this client is in progress");
       }
-      changed_.wait_for(guard, look_interval);
+      changed_.wait_for(guard, until_look(deadline));
     }
     if (is_closed_) return client_freed();
     present_ = &taken;
@@ -279,7 +282,7 @@ outcome listings::ask_all(round& taken, protocol::missing_servers& missing, bool
   while (!is_closed_ && !taken.is_over() && boot_now() < deadline) {
     const auto channels = taken.next(boot_now());
     if (channels.empty()) {
-      changed_.wait_for(guard, look_interval);
+      changed_.wait_for(guard, until_look(deadline));
       continue;
     }
     guard.unlock();
