@@ -283,27 +283,28 @@ static void check_open_fails(const char *url, mortise_status status, const char 
   CHECK(now_ms() - begin < patience_ms);
 }
 
-/* A port of this host without a listener: it was just ours. */
-static int closed_port(void) {
+/* A port of this host without a listener, which nobody else gets until the socket is closed. */
+static int closed_port(int *reserved) {
   struct sockaddr_in address;
   socklen_t length = sizeof address;
   memset(&address, 0, sizeof address);
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0);
-  CHECK(getsockname(fd, (struct sockaddr *)&address, &length) == 0);
-  close(fd);
+  *reserved = socket(AF_INET, SOCK_STREAM, 0);
+  CHECK(bind(*reserved, (struct sockaddr *)&address, sizeof address) == 0);
+  CHECK(getsockname(*reserved, (struct sockaddr *)&address, &length) == 0);
   return ntohs(address.sin_port);
 }
 
 static void absent_servers_are_named(void) {
   char url[128];
+  int reserved;
   check_open_fails_within(300, server_nowhere(server), MORTISE_UNREACHABLE, "nobody.sock");
   check_open_fails_within(300, "unix:///no/such/folder/redis.sock", MORTISE_UNREACHABLE,
                           "/no/such/folder");
-  snprintf(url, sizeof url, "redis://127.0.0.1:%d", closed_port());
+  snprintf(url, sizeof url, "redis://127.0.0.1:%d", closed_port(&reserved));
   check_open_fails_within(300, url, MORTISE_UNREACHABLE, "127.0.0.1");
+  close(reserved);
   check_open_fails_within(300, "redis://no-such-host.invalid", MORTISE_UNREACHABLE,
                           "no-such-host.invalid");
 }
@@ -350,7 +351,9 @@ static void passwords_are_wanted_and_given(void) {
   check_open_fails(server_url(locked), MORTISE_REFUSED, "password");
   CHECK_CONTAINS(server_command(locked, "AUTH s:cret/@"), "OK");
   CHECK_CONTAINS(server_command(locked, "CONFIG SET bind 127.0.0.1"), "OK");
-  const int port = closed_port();
+  int reserved;
+  const int port = closed_port(&reserved);
+  close(reserved);
   char command[64];
   snprintf(command, sizeof command, "CONFIG SET port %d", port);
   CHECK_CONTAINS(server_command(locked, command), "OK");

@@ -236,9 +236,7 @@ static void an_observation_ends_with_its_queue(void) {
 /* Without an answer the leader is unknown. It may still lead. */
 static void a_server_that_does_not_answer_ends_nothing(void) {
   test_server *hanging = server_start(NULL);
-  mortise_options *options = options_with("command_timeout", "100ms");
-  mortise_client *to_hanging = open_client_with(server_url(hanging), options);
-  mortise_options_free(options);
+  mortise_client *to_hanging = open_quick_client(hanging, 100);
   mortise_queue *reports = open_queue(to_hanging, 0);
   mortise_election *leader = open_election(to_hanging, "hangs");
   mortise_election *observer = open_election(to_hanging, "hangs");

@@ -47,8 +47,8 @@ static void a_timeout_tells_the_time_and_the_place(void) {
   background call;
   start_acquire(&call, ahead, MORTISE_FOREVER);
   server_wait_for_exactly(server, "LLEN {mortise:queue}:q", 1);
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_lock_acquire(second, 60, error));
-  check_waited(mortise_error_message(error), "queue", 60, "place 2 in the queue");
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_lock_acquire(second, 500, error));
+  check_waited(mortise_error_message(error), "queue", 500, "place 2 in the queue");
   CHECK_STATUS(MORTISE_TIMED_OUT, mortise_lock_acquire(behind, 60, error));
   check_waited(mortise_error_message(error), "queue", 60, "waiters of this client ahead: 1");
   CHECK_STATUS(MORTISE_OK, mortise_lock_cancel(ahead, NULL));
@@ -104,10 +104,10 @@ static void an_event_names_the_lock(void) {
   mortise_lock *holder = open_lock(other, "event");
   mortise_lock *lock = open_lock(client, "event");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try(holder, NULL));
-  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(lock, queue, 1, 60, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(lock, queue, 1, 500, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
   CHECK_STATUS(MORTISE_TIMED_OUT, mortise_event_status(event));
-  check_waited(mortise_event_message(event), "event", 60, "place 1 in the queue");
+  check_waited(mortise_event_message(event), "event", 500, "place 1 in the queue");
   CHECK_STATUS(MORTISE_OK, mortise_lock_try_async(lock, queue, 1, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_event_status(event));

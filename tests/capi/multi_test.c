@@ -65,7 +65,7 @@ static void one_in_the_way_leaves_nothing_behind(void) {
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_multi_try(set.multi, error));
   CHECK_CONTAINS(mortise_error_message(error), "c rw");
   CHECK_NUMBER(0, mortise_lock_is_held(set.lock));
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_multi_acquire(set.multi, 50, error));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_multi_acquire(set.multi, 500, error));
   CHECK_CONTAINS(mortise_error_message(error), "c rw");
   CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
   /* A command of this client after the give-back sees its effect. */

@@ -26,7 +26,7 @@ static void readers_share_and_a_writer_is_alone(void) {
   CHECK_NUMBER(0, mortise_rw_is_writing(first));
   CHECK(mortise_rw_valid_ms(first) > 0);
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_write_try(writer, NULL));
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer, 50, NULL));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer, 500, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_write_unlock(first, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(first, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_read_unlock(first, NULL));
@@ -39,7 +39,7 @@ static void readers_share_and_a_writer_is_alone(void) {
   CHECK(mortise_rw_token(writer) > reader_token);
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_rw_read_unlock(writer, NULL));
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_rw_read_try(first, NULL));
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_rw_read_acquire(first, 50, NULL));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_rw_read_acquire(first, 500, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(writer, NULL));
   CHECK_NUMBER(0, server_number(server, lock_keys));
   mortise_rw_free(first);

@@ -31,7 +31,7 @@ static void permits_are_never_exceeded(void) {
   CHECK(mortise_semaphore_token(first) > 0);
   CHECK_STATUS(MORTISE_ALREADY_HELD, mortise_semaphore_try(first, 1, NULL));
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_semaphore_try(second, 2, NULL));
-  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_semaphore_acquire(second, 3, 50, NULL));
+  CHECK_STATUS(MORTISE_TIMED_OUT, mortise_semaphore_acquire(second, 3, 500, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_acquire(second, 1, patience_ms, NULL));
   CHECK_STATUS(MORTISE_NOT_ACQUIRED, mortise_semaphore_try(third, 1, NULL));
   CHECK_STATUS(MORTISE_OK, mortise_semaphore_release(first, NULL));

@@ -27,7 +27,7 @@ void many_read_or_one_writes() {
   CHECK_RESULT(status::ok, reads.try_upgrade(std::nothrow));
   CHECK(reads && reads.token() > token && one.is_writing() && !one.is_reading());
   CHECK_RESULT(status::already_held, reads.try_upgrade(std::nothrow));
-  CHECK_RESULT(status::timed_out, other.read(50ms, std::nothrow));
+  CHECK_RESULT(status::timed_out, other.read(500ms, std::nothrow));
   CHECK_RESULT(status::ok, reads.downgrade(std::nothrow));
   CHECK(reads && one.is_reading());
   CHECK_RESULT(status::ok, other.try_read(std::nothrow));
@@ -103,7 +103,7 @@ void a_semaphore_has_permits() {
   mortise::semaphore one = open_semaphore(client, "slots", 3);
   mortise::semaphore other = open_semaphore(client, "slots", 3);
   mortise::hold two = *one.acquire(patience, 2, std::nothrow);
-  CHECK_RESULT(status::timed_out, other.acquire(50ms, 2, std::nothrow));
+  CHECK_RESULT(status::timed_out, other.acquire(500ms, 2, std::nothrow));
   CHECK_RESULT(status::not_acquired, other.try_acquire(2, std::nothrow));
   CHECK_RESULT(status::ok, other.resize(4, std::nothrow));
   CHECK_RESULT(status::ok, other.try_acquire(2, std::nothrow));

@@ -150,13 +150,13 @@ void what_is_not_to_be_had_is_no_hold() {
   CHECK(hold && theirs && !hold.try_upgrade());
   theirs.unlock();
   CHECK(hold.try_upgrade());
-  CHECK(!reader.read(50ms) && !reader.write(50ms) && !reader.try_write());
+  CHECK(!reader.read(500ms) && !reader.write(500ms) && !reader.try_write());
   hold.downgrade();
   CHECK(reader.read());
 
   mortise::semaphore slots(client, "denied-slots", 1), more(client, "denied-slots", 1);
   hold = slots.acquire();
-  CHECK(hold && !more.try_acquire() && !more.acquire(50ms));
+  CHECK(hold && !more.try_acquire() && !more.acquire(500ms));
   CHECK(thrown_by([&] { mortise::hold two = more.acquire(1s, 2); }) == mortise::status::refused);
   more.resize(2);
   CHECK(more.query().permits() == 2 && more.try_acquire());

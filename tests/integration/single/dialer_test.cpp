@@ -34,18 +34,28 @@ class several_addresses final : public net::resolver {
   std::vector<net::address> found_;
 };
 
-// A port without a listener: it was just ours.
-int closed_port() {
-  sockaddr_in where{};
-  where.sin_family = AF_INET;
-  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof where;
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ::bind(fd, reinterpret_cast<sockaddr*>(&where), size);
-  ::getsockname(fd, reinterpret_cast<sockaddr*>(&where), &size);
-  ::close(fd);
-  return ntohs(where.sin_port);
-}
+// A port without a listener, which nobody else gets.
+class closed_port {
+ public:
+  closed_port() {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof where;
+    if (::bind(descriptor_, reinterpret_cast<sockaddr*>(&where), size) != 0) std::abort();
+    ::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&where), &size);
+    port_ = ntohs(where.sin_port);
+  }
+  ~closed_port() { ::close(descriptor_); }
+  closed_port(const closed_port&) = delete;
+  closed_port& operator=(const closed_port&) = delete;
+
+  [[nodiscard]] int port() const { return port_; }
+
+ private:
+  const int descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int port_ = 0;
+};
 
 std::function<void(redis::connection_config&)> to_ports(const std::vector<int>& ports,
                                                         std::int64_t timeout_ms) {
@@ -60,10 +70,11 @@ TEST(dialer, takes_the_first_address_that_answers) {
   test_server another({.arguments = {"--port", "free"}});
   server.command({"SET", "who", "the first"});
   const deaf_port deaf;
+  const closed_port closed;
   // One that hangs leaves its share of the time to the others.
   const std::vector<std::vector<int>> ways = {{server.port(), another.port()},
-                                              {closed_port(), server.port(), another.port()},
-                                              {deaf.port(), closed_port(), server.port()}};
+                                              {closed.port(), server.port(), another.port()},
+                                              {deaf.port(), closed.port(), server.port()}};
   for (const auto& ports : ways) {
     session client("", to_ports(ports, 3000));
     const auto opened = client.open();
@@ -104,14 +115,14 @@ TEST(dialer, tries_any_number_of_addresses_that_fail_at_once) {
 
 TEST(dialer, says_what_came_of_each_address) {
   const deaf_port deaf;
-  const int closed = closed_port();
-  session client("", to_ports({deaf.port(), closed}, 600));
+  const closed_port closed;
+  session client("", to_ports({deaf.port(), closed.port()}, 600));
   const auto result = client.open(boot_now() + 600 * ns_per_ms);
   EXPECT_EQ(result.code, status::unreachable);
   EXPECT_TRUE(result.is_retryable);
   EXPECT_FALSE(result.is_ambiguous);
-  for (const auto& part :
-       {std::to_string(deaf.port()) + ": no answer", std::to_string(closed) + ": Connection"}) {
+  for (const auto& part : {std::to_string(deaf.port()) + ": no answer",
+                           std::to_string(closed.port()) + ": Connection"}) {
     EXPECT_NE(result.message.find(part), std::string::npos) << result.message;
   }
 }

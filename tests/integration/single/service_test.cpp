@@ -189,7 +189,7 @@ void use_all_kinds(const client_handle& client) {
   const auto rw = open_rw(client, "book");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
   const auto writer = open_rw(client, "book");
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 100, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 500, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));
   const auto semaphore = open_semaphore(client, "permits", 2);
   ASSERT_EQ(MORTISE_OK, mortise_semaphore_acquire(semaphore.get(), 1, patience_ms, nullptr));
