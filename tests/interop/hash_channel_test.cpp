@@ -65,7 +65,7 @@ TEST_P(hash_channel, nobody_listens_who_does_not_wait) {
 
 TEST_P(hash_channel, who_gives_up_listens_no_more) {
   ASSERT_TRUE(other_->take(long_ms));
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock_.get(), 300, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock_.get(), 1'500, nullptr));
   EXPECT_TRUE(eventually([&] { return !is_heard(server_); }));
 }
 

@@ -42,8 +42,8 @@ TEST_F(quorum_rights, are_enough) {
   EXPECT_EQ(MORTISE_OK, mortise_lock_query(lock.get(), info.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 50, nullptr));
-  EXPECT_EQ(MORTISE_OK, mortise_rw_extend(rw.get(), 2'000, nullptr));
+  EXPECT_EQ(MORTISE_OK, mortise_rw_extend(rw.get(), 60'000, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 1'500, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_query(rw.get(), info.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(writer.get(), patience_ms, nullptr));

@@ -5,7 +5,6 @@
 #include <future>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "protocol/scripts/scripts.hpp"
 #include "support/child.hpp"
@@ -119,9 +118,11 @@ TEST_F(exported_hold, hazard_15_an_adoption_whose_reply_never_comes_is_undone) {
   const auto late = open_client(between.url() + "?command_timeout=300ms");
   const auto late_lock = open_lock(late, name);
   const auto may_undo = std::make_shared<std::atomic<bool>>(false);
-  between.set_rule([may_undo, is_done = false](const fake_command& command) mutable {
+  // Shared, because the proxy copies the rule for each command.
+  const auto is_done = std::make_shared<std::atomic<bool>>(false);
+  between.set_rule([may_undo, is_done](const fake_command& command) {
     if (!is_adoption(command) || *may_undo) return fault::none();
-    return std::exchange(is_done, true) ? fault::cut_before() : fault::swallow();
+    return is_done->exchange(true) ? fault::cut_before() : fault::swallow();
   });
   EXPECT_EQ(MORTISE_UNKNOWN, adopt(late_lock, id));
   EXPECT_NE(exported, owner()) << "the test has to lose the reply of an adoption";

@@ -144,7 +144,7 @@ TEST_F(leftovers, every_key_ends) {
   expect_keys(server_, expected);
 
   // What replicas are waited for with, also where there are none.
-  const auto careful = open_client(server_.url() + "?acks=1&command_timeout=200ms");
+  const auto careful = open_client(server_.url() + "?acks=1&command_timeout=1s");
   const auto lock = open_lock(careful, "careful");
   EXPECT_EQ(MORTISE_UNREACHABLE, mortise_lock_try(lock.get(), nullptr));
   EXPECT_TRUE(eventually([&] { return server_.command({"EXISTS", lock_key("careful")}) == "0"; }));

@@ -171,7 +171,7 @@ TEST(safety, hazard_26_opening_at_a_blackhole_ends_by_its_deadline) {
 // A client with a lock that it holds and one that is free, to make one call with.
 struct caller {
   explicit caller(const std::string& url, const std::string& number)
-      : client(open_client(url)),
+      : client(open_client_patiently(url)),
         idle(open_lock(client, "idle" + number)),
         held(open_lock(client, "held" + number)),
         waiting(open_lock(client, "held" + number)) {}

@@ -53,7 +53,7 @@ class memory_of_a_hold : public ::testing::Test {
   }
 
   test_server server_;
-  client_handle client_ = open_client(server_.url() + short_memory + "&lease=600ms");
+  client_handle client_ = open_client_patiently(server_.url() + short_memory + "&lease=600ms");
   client_handle bystander_ = open_client(server_.url());
   queue_handle queue_ = open_queue(bystander_);
   lock_handle lock_ = open_lock(client_, "hold");
@@ -211,8 +211,8 @@ class memory_of_a_wait : public ::testing::TestWithParam<way_to_wait> {
   test_server server_{GetParam().has_two_sockets
                           ? server_options{.arguments = {"--rename-command", "HELLO", ""}}
                           : server_options{}};
-  client_handle holder_ = open_client(url());
-  client_handle waiter_ = open_client(url());
+  client_handle holder_ = open_client_patiently(url());
+  client_handle waiter_ = open_client_patiently(url());
   client_handle bystander_ = open_client(server_.url());
   queue_handle queue_ = open_queue(bystander_);
   lock_handle held_ = open_lock(holder_, "turn");
@@ -272,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_wait,
 
 TEST(memory_of_a_multi, that_waits_for_its_members) {
   test_server server;
-  const auto client = open_client(server.url() + short_memory + "&lease=20s");
+  const auto client = open_client_patiently(server.url() + short_memory + "&lease=20s");
   const auto other = open_client(server.url() + "?lease=20s");
   const auto queue = open_queue(other);
   const auto lock = open_lock(client, "a");
@@ -316,7 +316,7 @@ TEST(memory_of_a_multi, that_waits_for_its_members) {
 // Whatever fails, the call has one end, and what was held is held.
 TEST(memory_of_a_multi, that_is_extended) {
   test_server server;
-  const auto client = open_client(server.url() + short_memory + "&lease=20s&renewal=off");
+  const auto client = open_client_patiently(server.url() + short_memory + "&lease=20s&renewal=off");
   const auto other = open_client(server.url());
   // A place that is lost is missed.
   const queue_handle queue(mortise_queue_new(other.get(), 1, nullptr));

@@ -14,7 +14,7 @@ class memory_of_a_quorum : public quorum {
  protected:
   void open(const std::string& query) {
     start(3);
-    client = open_client(url("quarantine=0&command_timeout=400ms&" + query));
+    client = open_client_patiently(url("quarantine=0&command_timeout=400ms&" + query));
     bystander = open_client(servers[0]->url());
     queue = open_queue(bystander);
     lock = open_lock(client, name);

@@ -111,7 +111,7 @@ TEST_F(memory_test, of_an_unlock_and_an_extension) {
 
 // An idle connection has given its memory back, and needs some again to send.
 TEST_F(memory_test, of_an_extension_on_an_idle_connection) {
-  const auto client = open_client(server_.url() + "?lease=60s&command_timeout=400ms");
+  const auto client = open_client_patiently(server_.url() + "?lease=60s&command_timeout=400ms");
   const auto lock = open_lock(client, "idle");
   ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
   // Twice, because what the gate needs it keeps.

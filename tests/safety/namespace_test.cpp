@@ -198,7 +198,7 @@ void tenants::work() {
   const auto rw = open_rw(client, "rw");
   const auto writer = open_rw(other, "rw");
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 100, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 2 * second_ms, nullptr));
   EXPECT_EQ(MORTISE_OK, mortise_rw_extend(rw.get(), 900'000, nullptr));
   expect_in("billing", keys());
   EXPECT_EQ(MORTISE_OK, mortise_rw_read_unlock(rw.get(), nullptr));

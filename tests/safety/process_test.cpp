@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -142,7 +143,10 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
     test.send(alarms > 100 ? "stormy" : "calm");
     test.receive();
   });
-  EXPECT_EQ("", stormed.receive());
+  // On a slow machine it says nothing for long.
+  auto failed = stormed.receive();
+  while (failed == "(silence)") failed = stormed.receive();
+  EXPECT_EQ("", failed);
   EXPECT_EQ("stormy", stormed.receive());
 }
 
@@ -151,7 +155,7 @@ TEST(safety, hazard_22_ten_thousand_signals_a_second_do_no_harm) {
 TEST(safety, hazard_22_no_sigpipe) {
   child caller([](child_end& test) {
     std::signal(SIGPIPE, SIG_DFL);
-    const auto client = open_client(test.receive());
+    const auto client = open_client_patiently(test.receive());
     int answered = 0;
     const auto begin = boot_now();
     while (answered < 100 && ms_since(begin) < patience_ms) {
@@ -254,6 +258,11 @@ TEST(safety, hazard_22_killed_waiters_do_not_hold_up_the_next) {
             mortise_lock_acquire_async(last.get(), queue.get(), 1, patience_ms, nullptr));
   ASSERT_TRUE(eventually([&] { return length() == "6"; }));
   waiters.clear();
+  // The server passes them over once it knows that their connections have ended.
+  ASSERT_TRUE(eventually([&] {
+    const auto inboxes = server.command({"PUBSUB", "CHANNELS", "mortise:inbox:*"});
+    return std::count(inboxes.begin(), inboxes.end(), '\n') == 1;  // two, one a line
+  }));
   const auto begin = boot_now();
   ASSERT_EQ(MORTISE_OK, mortise_lock_unlock(holder.get(), nullptr));
   EXPECT_EQ(MORTISE_OK, next_event(queue).status);

@@ -266,8 +266,7 @@ TEST_F(secret_words, a_server_that_logs_a_holder_out_is_not_quoted) {
       if (is_over) return peer.send("-" + code + " " + command_text + "\r\n");
       answer_freely(peer, command);
     });
-    const auto client =
-        open_client(url(server.socket_path(), "?command_timeout=100ms&lease=300ms"));
+    const auto client = open_client(url(server.socket_path(), "?command_timeout=1s&lease=3s"));
     const auto lock = open_lock(client, "quest");
     const auto queue = open_queue(client);
     ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));

@@ -127,7 +127,7 @@ TEST(safety, hazard_03_wall_clock_steps_change_nothing) {
     test.receive();
     std::thread stepper([] { shift_clock(CLOCK_REALTIME, -3600 * ns_per_s); });
     const auto begin = boot_now();
-    const auto got = mortise_lock_acquire(lock.get(), 300, nullptr);
+    const auto got = mortise_lock_acquire(lock.get(), second_ms, nullptr);
     stepper.join();
     test.send(status_name(got) + (ms_since(begin) < 10 * second_ms ? " in time" : " late"));
     test.receive();

@@ -54,7 +54,7 @@ TEST(safety, hazard_15_acquire_whose_reply_is_lost_finds_its_own_lock) {
 TEST(safety, hazard_15_try_whose_reply_never_comes_is_unknown_and_given_back) {
   test_server server;
   proxy between(server.socket_path());
-  const auto client = open_client(between.url() + "?lease=30s&command_timeout=300ms");
+  const auto client = open_client(between.url() + "?lease=30s&command_timeout=1s");
   const auto error = new_error();
   for (int round = 0; round < 3; ++round) {
     const auto lock = open_lock(client, "reply");
@@ -80,7 +80,7 @@ TEST(safety, hazard_15_try_whose_reply_never_comes_is_unknown_and_given_back) {
 TEST(safety, hazard_15_what_was_never_sent_is_unreachable_not_unknown) {
   constexpr int crowd = 600;
   test_server server;
-  const auto client = open_client(server.url() + "?command_timeout=300ms");
+  const auto client = open_client_patiently(server.url() + "?command_timeout=300ms");
   const auto queue = open_queue(client);
   std::vector<lock_handle> locks;
   std::vector<mortise_status> statuses(crowd);
@@ -131,12 +131,12 @@ TEST(safety, hazard_15_wait_whose_reply_is_lost_keeps_its_place) {
 
 TEST(safety, hazard_16_ghost_of_an_abandoned_acquire_does_not_stay) {
   test_server server;
-  const auto client = open_client(server.url() + "?lease=60s&command_timeout=200ms");
+  const auto client = open_client(server.url() + "?lease=60s&command_timeout=1s");
   for (int round = 0; round < 3; ++round) {
     const auto lock = open_lock(client, "ghost");
     server.pause();
     // It was sent, so the outcome is unknown.
-    EXPECT_EQ(MORTISE_UNKNOWN, mortise_lock_acquire(lock.get(), 300, nullptr));
+    EXPECT_EQ(MORTISE_UNKNOWN, mortise_lock_acquire(lock.get(), 1500, nullptr));
     EXPECT_EQ(0, mortise_lock_is_held(lock.get()));
     server.resume();
     // The command that was sent before is carried out now or never, and what it took is given back.
@@ -151,7 +151,7 @@ TEST(safety, hazard_16_ghost_of_an_abandoned_acquire_does_not_stay) {
 
 TEST(safety, hazard_16_ghost_of_an_abandoned_release_does_not_end_the_next_hold) {
   test_server server;
-  const auto client = open_client(server.url() + "?lease=60s&command_timeout=200ms");
+  const auto client = open_client(server.url() + "?lease=60s&command_timeout=1s");
   const auto lock = open_lock(client, "ghost");
   for (int round = 0; round < 5; ++round) {
     ASSERT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));

@@ -174,6 +174,19 @@ bool always(Condition&& condition, std::int64_t for_ms) {
   return !eventually([&] { return !condition(); }, for_ms, every_ms);
 }
 
+// A client as of open_client(), for a short `command_timeout`, which an attempt may miss where the
+// machine is slow.
+inline client_handle open_client_patiently(const std::string& url) {
+  const auto error = new_error();
+  client_handle client;
+  eventually([&] {
+    client.reset(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
+    return client || mortise_error_status(error.get()) != MORTISE_UNREACHABLE;
+  });
+  if (!client) throw std::runtime_error(mortise_error_message(error.get()));
+  return client;
+}
+
 // Whether its server answers at last.
 inline bool answers(const client_handle& client) {
   return eventually([&] { return mortise_client_ping(client.get(), nullptr) == MORTISE_OK; });

@@ -183,10 +183,16 @@ void sentinel_set::fail_over(const std::string& client_name) {
   const auto before = master_number();
   const auto leader = static_cast<std::size_t>(
       std::find(is_counted_.begin(), is_counted_.end(), true) - is_counted_.begin());
-  // One that has just been through a failover does not begin another.
+  // One that has just been through a failover does not begin another, and one that gives it up, as
+  // on a slow machine, has to be told again.
+  time_ns again_at = 0;
   await(
       [&] {
-        return sentinels_[leader]->command({"SENTINEL", "FAILOVER", name}) == "OK";
+        const bool is_due = boot_now() >= again_at;
+        if (is_due && sentinels_[leader]->command({"SENTINEL", "FAILOVER", name}) == "OK") {
+          again_at = boot_now() + 10 * ns_per_s;
+        }
+        return again_at != 0 && number_reported_by(leader) != before;
       },
       "no failover begins");
   await_master_other_than(before);

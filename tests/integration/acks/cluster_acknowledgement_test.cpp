@@ -77,7 +77,7 @@ TEST_F(acknowledged_clusters, hazard_7_what_was_granted_outlives_its_master) {
 
 // After the cluster has declared it failed, it is no candidate.
 TEST_F(acknowledged_clusters, hazard_8_a_replica_that_is_gone_holds_all_up_until_that_is_known) {
-  const auto client = open_client(url("acks=all&command_timeout=500ms"));
+  const auto client = open_client_patiently(url("acks=all&command_timeout=500ms"));
   const auto lock = open_lock(client, "gone");
   const auto replica = all->replica_of(all->owner_of(lock_key("gone")));
   expect_acquired(lock);

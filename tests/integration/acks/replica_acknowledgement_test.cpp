@@ -100,7 +100,7 @@ TEST(acknowledgement, hazard_7_what_no_replica_has_is_given_back) {
 
 TEST(acknowledgement, a_waiter_that_outlasts_the_replicas_absence_gets_the_lock) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms"));
+  const auto client = open_client_patiently(all.url("acks=1&command_timeout=400ms"));
   const auto lock = open_lock(client, "x");
   all.replica().pause();
   const auto queue = open_queue(client);
@@ -115,10 +115,10 @@ TEST(acknowledgement, a_waiter_that_outlasts_the_replicas_absence_gets_the_lock)
 
 TEST(acknowledgement, a_deadline_that_ends_says_which_replicas_are_missing) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms"));
+  const auto client = open_client_patiently(all.url("acks=1&command_timeout=400ms"));
   const auto lock = open_lock(client, "x");
   all.replica().pause();
-  const auto refused = acquire(lock, second_ms);
+  const auto refused = acquire(lock, 3 * second_ms);
   EXPECT_EQ(MORTISE_UNREACHABLE, refused.status) << refused.message;
   EXPECT_NE(refused.message.find("acks: 0 of 1 replicas"), std::string::npos) << refused.message;
   EXPECT_TRUE(eventually([&] { return !has_lock(all.master()); }));
@@ -149,7 +149,7 @@ TEST(acknowledgement, more_than_there_are_is_said) {
 // The connection that is asked has written nothing of its own by then (hazard 9).
 TEST(acknowledgement, hazard_9_a_server_that_has_nothing_to_wait_for_says_nothing) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms&lease=2s"));
+  const auto client = open_client_patiently(all.url("acks=1&command_timeout=400ms&lease=2s"));
   const auto lock = open_lock(client, "x");
   expect_acquired(lock);
   all.replica().pause();
@@ -161,7 +161,7 @@ TEST(acknowledgement, hazard_9_a_server_that_has_nothing_to_wait_for_says_nothin
 // The master still extends a hold that its replica does not receive.
 TEST(acknowledgement, hazard_10_a_hold_that_replicas_do_not_hear_of_ends_with_its_lease) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms&lease=3s"));
+  const auto client = open_client_patiently(all.url("acks=1&command_timeout=400ms&lease=3s"));
   const auto lock = open_lock(client, "x");
   const auto queue = open_queue(client);
   mortise_lock_watch(lock.get(), queue.get(), 7, nullptr);
@@ -207,7 +207,7 @@ TEST(acknowledgement, hazard_7_nobody_loses_what_a_partition_has_kept_from_the_r
 
 TEST(acknowledgement, an_extension_that_replicas_do_not_hear_of_is_none) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms&renewal=off"));
+  const auto client = open_client(all.url("acks=1&command_timeout=2s&renewal=off"));
   const auto lock = open_lock(client, "x");
   expect_acquired(lock);
   all.replica().pause();
@@ -223,7 +223,7 @@ TEST(acknowledgement, an_extension_that_replicas_do_not_hear_of_is_none) {
 
 TEST(acknowledgement, hazard_7_the_lease_of_an_exported_hold_is_at_the_replica) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms&renewal=off"));
+  const auto client = open_client(all.url("acks=1&command_timeout=2s&renewal=off"));
   const auto lock = open_lock(client, "x");
   expect_acquired(lock);
   all.replica().pause();
@@ -245,7 +245,7 @@ TEST(acknowledgement, hazard_7_the_lease_of_an_exported_hold_is_at_the_replica) 
 TEST(acknowledgement, hazard_7_a_grant_by_message_is_acknowledged) {
   replicated all;
   const auto holding = open_client(all.url("acks=1"));
-  const auto waiting = open_client(all.url("acks=1&command_timeout=400ms"));
+  const auto waiting = open_client_patiently(all.url("acks=1&command_timeout=400ms"));
   const auto held = open_lock(holding, "x");
   expect_acquired(held);
   const auto lock = open_lock(waiting, "x");
@@ -278,7 +278,7 @@ TEST(acknowledgement, every_kind_is_acknowledged) {
 
 TEST(acknowledgement, an_upgrade_that_replicas_do_not_hear_of_is_none) {
   replicated all;
-  const auto client = open_client(all.url("acks=1&command_timeout=400ms&lease=3s"));
+  const auto client = open_client(all.url("acks=1&command_timeout=1s&lease=3s"));
   const auto rw = open_rw(client, "rw");
   ASSERT_EQ(MORTISE_OK, mortise_rw_read_acquire(rw.get(), patience_ms, nullptr));
   all.replica().pause();

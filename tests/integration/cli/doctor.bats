@@ -15,10 +15,17 @@ teardown() {
   end_servers
 }
 
+# What it finds is in $output. Round trips are also long while the machine stands still.
+checks_health_in_time() {
+  run --separate-stderr mortise doctor --json
+  [ "$(jq '[.findings[] | select(.name == "round_trip" and .severity == "warn")] | length' \
+    <<<"$output")" = 0 ]
+}
+
 # finds_only [<finding>…]: no server has another finding.
 finds_only() {
   local expected found
-  run --separate-stderr mortise doctor --json
+  until_it checks_health_in_time
   expected=$(printf '%s\n' "$@" | sort -u)
   found=$(jq -r '.findings[] | select(.severity != "ok") | .name' <<<"$output" | sort -u)
   [[ $found == "$expected" ]] || {

@@ -74,9 +74,9 @@ load helpers
 
 @test "-w waits so long, also for a part of a second" {
   begin
-  run mortise exec -w 0.2 "$name" -- touch "$folder/ran"
+  run mortise exec -w 1.5 "$name" -- touch "$folder/ran"
   fails_with 1
-  run mortise exec -w 200ms "$name" -- touch "$folder/ran"
+  run mortise exec -w 1500ms "$name" -- touch "$folder/ran"
   fails_with 1
   [ ! -e "$folder/ran" ]
 }

@@ -230,7 +230,7 @@ signal_before_the_reply() {
   id=$(acquire)
   run acquire -n
   fails_with 1
-  run acquire -w 100ms
+  run acquire -w 1500ms
   fails_with 1
   [ -z "$output" ]
   mortise release --hold "$id"

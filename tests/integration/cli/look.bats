@@ -9,6 +9,17 @@ starts() {
 
 lists() { mortise list | grep -q "$1"; }
 
+# The whole list of that time is in $output, and in $cells with single spaces.
+lists_wide() {
+  run mortise list -o wide
+  cells=$(tr -s ' ' <<<"$output")
+  grep -qE "$1" <<<"$cells"
+}
+
+are_queued() {
+  [ "$(redis-cli -s "${MORTISE_TEST_URL#unix://}" llen "{mortise:$name}:q")" = "$1" ]
+}
+
 @test "list shows the holders, and how many wait" {
   begin --label "nightly backup"
   starts "$name" -- true
@@ -24,14 +35,12 @@ lists() { mortise list | grep -q "$1"; }
 @test "list -o wide has a line for each client that holds or waits" {
   begin --label "the first"
   starts --label "the second" "$name" -- true
-  until_it lists "  1  "
-  run mortise list -o wide
+  local cells who="$name mutex exclusive [A-Za-z0-9_-]+ $(hostname)" time="[0-9]+m?s"
+  # A waiter is listed before the server's reply, with which it is contended.
+  until_it lists_wide "^$who [0-9]+ - - - - 1 $time 0 1 the second$"
   fails_with 0
   [ "${#lines[@]}" = 2 ]
-  local cells who="$name mutex exclusive [A-Za-z0-9_-]+ $(hostname)" time="[0-9]+m?s"
-  cells=$(tr -s ' ' <<<"$output")
   grep -qE "^$who $holder_process [0-9]{16} 1 $time $time 0 - 1 0 the first$" <<<"$cells"
-  grep -qE "^$who [0-9]+ - - - - 1 $time 0 1 the second$" <<<"$cells"
 }
 
 @test "list counts all readers of a client" {
@@ -173,7 +182,9 @@ assert one["name"] == os.environ["name"] and one["token"] > 0 and one["kind"] ==
   begin --label holder
   for label in first second third; do
     starts --label "$label" "$name" -- true
-    until_it lists "  $((++count))  "
+    # A client is listed before it has its place in the server's queue.
+    until_it are_queued $((++count))
+    until_it lists "  $count  "
   done
   run mortise show "$name"
   fails_with 0

@@ -123,8 +123,7 @@ holds_at() {
   holds_at 2
   at 1 pause
   starts_top
-  until_it shows "^server 127.0.0.1:${ports[1]} is omitted"
-  shows "^$known "
+  until_it shows "^server 127.0.0.1:${ports[1]} is omitted" "^$known "
   at 1 resume
   until_it shows_no "is omitted"
 }
@@ -160,7 +159,12 @@ starts_top() {
   screen="tmux -L $BATS_TEST_NUMBER-missing-$$"
   env -u TMUX $screen -f /dev/null new-session -d -x 160 -y 24 "mortise top --every 500ms; read" 3>&-
 }
-shows() { $screen capture-pane -p | grep -q -- "$1"; }
+# shows <pattern>…: all at one time.
+shows() {
+  local pattern text
+  text=$($screen capture-pane -p)
+  for pattern; do grep -q -- "$pattern" <<<"$text" || return 1; done
+}
 shows_no() { ! shows "$1"; }
 
 @test "top goes on without a server of a cluster, and with it when it is back" {
@@ -173,8 +177,7 @@ shows_no() { ! shows "$1"; }
   starts_top
   until_it shows "^2 locks"
   at 1 pause
-  until_it shows "^server 127.0.0.1:${ports[1]} is omitted"
-  shows "^$known "
+  until_it shows "^server 127.0.0.1:${ports[1]} is omitted" "^$known "
   at 1 resume
   until_it shows "^2 locks"
   until_it shows_no "is omitted"

@@ -28,7 +28,7 @@ types() { $screen send-keys "$@"; }
   mortise exec "$name" -- true 3>&- &
   started+=($!)
   until_it waits
-  run mortise top --once --every 200ms
+  run mortise top --once --every 2s
   fails_with 0
   [ "${#lines[@]}" = 1 ]
   [[ $output =~ ^"$name  mutex  $(hostname):$holder_process  "[0-9]+m?s"  1  "[0-9]+m?s"  0.0  0.0ms  -  -"$ ]]

@@ -66,7 +66,7 @@ TEST_F(quorum_contention, a_waiter_sends_nothing_to_an_owner_that_does_not_ask_f
   const auto lock = open_lock(other, name);
   const auto waits = open_lock(holder, name);
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(waits.get(), 300, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(waits.get(), second_ms, nullptr));
   EXPECT_EQ(0, messages());
 }
 

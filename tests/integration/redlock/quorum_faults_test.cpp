@@ -345,7 +345,7 @@ TEST_F(quorum_faults, a_wrong_password_of_one_server_is_reported_when_the_client
   const test_server locked({.arguments = {"--port", "free", "--requirepass", "right-77p"},
                             .login = {"AUTH", "right-77p"}});
   const auto address = "127.0.0.1:" + std::to_string(locked.port());
-  const auto message = problem_of(url() + ",redis://:wrong-77p@" + address, MORTISE_REFUSED);
+  const auto message = refusal_of(url() + ",redis://:wrong-77p@" + address);
   EXPECT_EQ(0U, message.find("server \"" + address + "\": ")) << message;
   EXPECT_EQ(std::string::npos, message.find("77p")) << message;
   EXPECT_TRUE(open_client(url() + ",redis://:right-77p@" + address));

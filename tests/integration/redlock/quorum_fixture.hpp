@@ -38,6 +38,16 @@ class quorum : public ::testing::Test {
     auto lock = open_lock(client, name);
     return {std::move(client), std::move(lock)};
   }
+  // Why the servers of this list are refused. It is asked again, because a quorum opens a client
+  // without the server that answers too late to be refused.
+  static std::string refusal_of(const std::string& url) {
+    const auto error = new_error();
+    EXPECT_TRUE(eventually([&] {
+      const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
+      return !client && mortise_error_status(error.get()) == MORTISE_REFUSED;
+    })) << mortise_error_message(error.get());
+    return mortise_error_message(error.get());
+  }
   std::string owner_at(std::size_t server, const std::string& key = lock_key(name)) {
     return servers[server]->command({"GET", key});
   }

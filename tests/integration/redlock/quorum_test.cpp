@@ -34,7 +34,7 @@ TEST_F(quorum, who_comes_second_is_refused_and_leaves_nothing) {
   const auto [rival, other] = open_user(url());
   ASSERT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
   EXPECT_EQ(MORTISE_NOT_ACQUIRED, mortise_lock_try(other.get(), nullptr));
-  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(other.get(), 50, nullptr));
+  EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(other.get(), second_ms, nullptr));
   expect_released(lock);
   EXPECT_TRUE(eventually([&] { return is_free(); }));
 }
@@ -113,9 +113,12 @@ TEST_F(quorum, a_client_opens_with_a_quorum_and_says_what_it_lacks_without) {
   servers[1]->kill();
   const auto client = open_client(url());
   servers[2]->kill();
-  const auto message = problem_of(url("quarantine=0&command_timeout=300ms"), MORTISE_UNREACHABLE);
-  EXPECT_EQ(0U, message.find("1 of 3 servers are available, and 2 are needed; server \""))
-      << message;
+  std::string message;
+  // On a slow machine not even the last one answers in time.
+  EXPECT_TRUE(eventually([&] {
+    message = problem_of(url("quarantine=0&command_timeout=300ms"), MORTISE_UNREACHABLE);
+    return message.starts_with("1 of 3 servers are available, and 2 are needed; server \"");
+  })) << message;
 }
 
 // ---- rounds -------------------------------------------------------------------------------
@@ -223,8 +226,14 @@ TEST_F(quorum, a_hold_that_a_quorum_has_forgotten_is_lost_whatever_is_topped_up)
   expect_acquired(lock);
   ASSERT_EQ(MORTISE_OK, mortise_lock_watch(lock.get(), queue.get(), 7, nullptr));
   EXPECT_TRUE(eventually([&] { return !is_free_at(2); }));
-  servers[0]->command({"FLUSHALL"});
-  servers[2]->command({"FLUSHALL"});
+  // A renewal in between may top the first one up. Each round leaves time for a renewal.
+  EXPECT_TRUE(eventually(
+      [&] {
+        servers[0]->command({"FLUSHALL"});
+        servers[2]->command({"FLUSHALL"});
+        return !mortise_lock_is_held(lock.get());
+      },
+      patience_ms, 900));
   EXPECT_EQ(7, next_loss(queue).tag);
   EXPECT_FALSE(mortise_lock_is_held(lock.get()));
 }
@@ -351,7 +360,7 @@ TEST_F(quorum, lists_that_cannot_be_a_quorum_are_refused_by_name) {
   const test_server twice({.arguments = {"--port", "free"}});
   const auto double_url =
       "redlock:" + twice.url() + "?quarantine=0," + twice.tcp_url() + "," + servers[0]->url();
-  const auto message = problem_of(double_url, MORTISE_REFUSED);
+  const auto message = refusal_of(double_url);
   EXPECT_NE(std::string::npos, message.find("the same server as number ")) << message;
   EXPECT_EQ(0U, message.find("server \"")) << message;
 }
@@ -446,7 +455,7 @@ TEST_F(quorum, a_replica_is_refused_by_name) {
   const test_server master({.arguments = {"--port", "free"}});
   const test_server replica(
       {.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}});
-  const auto message = problem_of(url() + "," + replica.url(), MORTISE_REFUSED);
+  const auto message = refusal_of(url() + "," + replica.url());
   EXPECT_EQ(0U, message.find("server \"" + replica.socket_path())) << message;
   EXPECT_NE(std::string::npos, message.find("read-only replica")) << message;
 }
@@ -483,7 +492,7 @@ TEST_F(quorum, a_node_of_a_cluster_is_refused) {
     }
   }
   ASSERT_TRUE(node);
-  const auto message = problem_of(url() + "," + node->url(), MORTISE_REFUSED);
+  const auto message = refusal_of(url() + "," + node->url());
   EXPECT_NE(std::string::npos, message.find("node of a cluster")) << message;
 }
 

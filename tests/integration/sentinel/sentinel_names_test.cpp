@@ -2,6 +2,7 @@
 // Fakes replace Sentinels that have to disagree or fall silent on demand.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -33,6 +34,8 @@ class fake_sentinel {
       if (command.is("HELLO")) return peer.send("%1\r\n" + bulk("mode") + bulk("sentinel"));
       if (command.is("ROLE")) return peer.send("*2\r\n" + bulk("sentinel") + "*0\r\n");
       if (!command.is("SENTINEL")) return fake_server::answer_healthy(peer, command);
+      const auto* other = first_to_answer_.load();
+      EXPECT_TRUE(other == nullptr || other->wait_for("SENTINEL", 3));  // a whole report
       const std::lock_guard guard(mutex_);
       peer.send(command.is("SENTINEL", "MASTER") ? master_ : place_);
     });
@@ -43,11 +46,15 @@ class fake_sentinel {
     master_ = "*4\r\n" + bulk("flags") + bulk("master") + bulk("config-epoch") +
               bulk(std::to_string(epoch));
   }
+  // Only after the other, which has to outlive it. The client gives the others just a moment after
+  // the first report.
+  void answer_after(const fake_sentinel& other) { first_to_answer_ = &other.server_; }
   [[nodiscard]] std::string place() const { return "127.0.0.1:" + std::to_string(way_.port()); }
   [[nodiscard]] fake_server& server() { return server_; }
 
  private:
   std::mutex mutex_;
+  std::atomic<const fake_server*> first_to_answer_{nullptr};
   std::string place_;
   std::string master_;
   fake_server server_;
@@ -99,9 +106,11 @@ std::string answered_attempt(const std::string& url) {
 TEST(sentinel_names, the_latest_failover_is_right_when_they_disagree) {
   test_server old(with_a_port());
   test_server now(with_a_port());
-  fake_sentinel first(old.port(), 3);
   fake_sentinel second(now.port(), 4);
+  fake_sentinel first(old.port(), 3);
   fake_sentinel third(old.port(), 3);
+  first.answer_after(second);
+  third.answer_after(second);
   const auto client = open_client(url_of({first.place(), second.place(), third.place()}));
   expect_a_grant(client, "latest");
   EXPECT_EQ("no", connected_to(old));
@@ -119,8 +128,9 @@ TEST(sentinel_names, one_that_reports_hosts_agrees_with_one_that_reports_numbers
 TEST(sentinel_names, two_of_one_epoch_that_disagree_are_of_two_deployments) {
   test_server here(with_a_port());
   test_server there(with_a_port());
-  fake_sentinel first(here.port(), 0);
   fake_sentinel second(there.port(), 0);
+  fake_sentinel first(here.port(), 0);
+  first.answer_after(second);
   const auto text = attempt_to_open(url_of({first.place(), second.place()}, "command_timeout=2s"));
   expect_text(text, {"refused by the server: ", "disagree", first.place() + " reports",
                      second.place() + " reports", place_of(here), "of one deployment"});

@@ -125,10 +125,10 @@ TEST_P(sentinel_partitions, hazard_1_a_client_that_reaches_all_but_the_master_is
 
 // All clients reach all servers.
 TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_replaced_is_kept) {
-  remote_client holder(network(), far_host, url("lease=60s", "20s"));
+  remote_client holder(network(), far_host, url("lease=60s&client_name=follower", "20s"));
   held = holder.ask("acquire order 20000");
   ASSERT_EQ(status_name(MORTISE_OK), status_name(held.status)) << held.message;
-  remote_line line(network(), url("lease=20s", "20s"), [&] {
+  remote_line line(network(), url("lease=20s&client_name=follower", "20s"), [&] {
     return set().server(master).command({"LLEN", queue_key("order")});
   });
   set().replicate();
@@ -137,6 +137,11 @@ TEST_P(sentinel_partitions, hazard_26_the_line_of_a_master_that_its_peers_have_r
   await_replaced();
   // A machine that stalls must not have them replace the next one, too, and lose what it granted.
   set().set_patience_ms(60'000);
+  // A client that has not heard of it would unlock at the replaced one.
+  ASSERT_TRUE(eventually([&] {
+    const auto clients = set().server(master).command({"CLIENT", "LIST"});
+    return clients.find(" name=follower ") == clients.npos;
+  }));
   EXPECT_EQ(status_name(MORTISE_OK), status_name(holder.ask("held order").status));
   const auto left = holder.ask("unlock order");
   ASSERT_EQ(status_name(MORTISE_OK), status_name(left.status)) << left.message;

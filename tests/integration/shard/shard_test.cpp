@@ -118,9 +118,13 @@ TEST_F(shards, holds_of_others_outlive_one_that_forgets) {
 
 TEST_F(shards, a_client_opens_when_each_is_there_and_says_which_is_not) {
   servers[1].kill();
-  const auto message = problem_of(url("&command_timeout=300ms"), MORTISE_UNREACHABLE);
-  EXPECT_EQ(0U, message.find("shard \"b\": cannot connect to ")) << message;
-  EXPECT_EQ(std::string::npos, message.find("shard \"a\"")) << message;
+  std::string message;
+  // On a slow machine the others do not answer in time, either.
+  EXPECT_TRUE(eventually([&] {
+    message = problem_of(url("&command_timeout=300ms"), MORTISE_UNREACHABLE);
+    return message.starts_with("shard \"b\": cannot connect to ") &&
+           message.find("shard \"a\"") == std::string::npos;
+  })) << message;
   servers[0].kill();
   servers[2].pause();
   const auto all = problem_of(url("&command_timeout=300ms"), MORTISE_UNREACHABLE);
