@@ -150,7 +150,8 @@ func TestHoldSaysWhyItEnded(t *testing.T) {
 // After the report of a loss the lock can be used at once.
 func TestLossListenerCallsBack(t *testing.T) {
 	client := startServer(t).open(t)
-	lock := client.brief(t, "a")
+	// Long enough that a slow machine unlocks the second hold before its end.
+	lock := client.lock(t, "a", WithLease(2*time.Second), WithRenewal(false))
 	hold, err := lock.Acquire(within(t))
 	must(t, err)
 	ended := make(chan error, 1)

@@ -91,7 +91,7 @@ func TestLostHoldStopsWork(t *testing.T) {
 		t.Fatal("held after loss")
 	}
 	// A later hold of the same handle stays untouched by the lost one.
-	next, err := client.lock(t, "a").Acquire(within(t))
+	next, err := client.lock(t, "a", WithLease(time.Minute)).Acquire(within(t))
 	must(t, err)
 	expect(t, hold.Unlock(within(t)), ErrLost)
 	expect(t, hold.Unlock(within(t)), ErrNotOwner)

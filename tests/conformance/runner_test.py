@@ -56,15 +56,19 @@ int mortise_lock_unlock(lock);
 
 # {language: command} of the drivers of the bindings.
 LANGUAGES = {}
+# How long a run waits for what comes, also on a slow machine, and for what never comes.
+PATIENCE_S = 20
+BRIEF_S = 1
 
 
 def fake(answers=""):
     return shlex.join([sys.executable, "-c", PROGRAM, answers or "{}"])
 
 
-def failure(steps, answers="", **more):
+def failure(steps, answers="", patience_s=PATIENCE_S, **more):
     """What a run of these steps fails with; None if it does not."""
-    return run_scenario({"name": "of the test", "steps": steps}, {"a": fake(answers)}, 1, **more)
+    return run_scenario({"name": "of the test", "steps": steps}, {"a": fake(answers)}, patience_s,
+                        **more)
 
 
 class Checks(unittest.TestCase):
@@ -127,9 +131,10 @@ class Checks(unittest.TestCase):
     def test_what_comes_eventually(self):
         step = {"at": "a", "do": "is_held", "on": "x", "equals": 1, "eventually": True}
         self.assertIsNone(failure([step], '{"is_held": "ok value=1"}'))
-        self.assertIsNotNone(failure([step], '{"is_held": "ok value=0"}'))
+        self.assertIsNotNone(failure([step], '{"is_held": "ok value=0"}', BRIEF_S))
         self.assertIsNone(failure([{"server": "PING", "says": "PONG", "eventually": True}]))
-        self.assertIsNotNone(failure([{"server": "PING", "says": "else", "eventually": True}]))
+        self.assertIsNotNone(failure([{"server": "PING", "says": "else", "eventually": True}],
+                                     patience_s=BRIEF_S))
 
 
 class Logins(unittest.TestCase):
@@ -165,7 +170,8 @@ class Deployments(unittest.TestCase):
 
     def failure_with(self, command):
         scenario = {"name": "of the test", "environment": {}, "steps": [{"at": "a", "do": "ping", "on": "client"}]}
-        return run_scenario(scenario, {"a": shlex.join(["sh", "-c", self.ASKS % command])}, 5, "rights")
+        asks = shlex.join(["sh", "-c", self.ASKS % command])
+        return run_scenario(scenario, {"a": asks}, PATIENCE_S, "rights")
 
     def test_what_a_right_is_missing_for_is_a_failure(self):
         self.assertIsNone(self.failure_with("ping"))
@@ -342,7 +348,8 @@ class Reuse(unittest.TestCase):
                      {"at": "a", "new": "client", "as": "c", "url": None}):
             self.assertEqual(0, self.idle_after([step]), step)
         scenario = {"name": "of the test", "environment": {"A": "b"}, "steps": [self.ASK]}
-        self.assertIsNone(run_scenario(scenario, {"a": fake(json.dumps(self.ANSWERS))}, 1, pool=self.pool))
+        self.assertIsNone(run_scenario(scenario, {"a": fake(json.dumps(self.ANSWERS))}, PATIENCE_S,
+                                       pool=self.pool))
         self.assertFalse(any(self.pool.idle.values()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import select
 import sys
 import threading
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 import mortise
-from mortise import _modes
+from mortise import _core, _modes
 from support import PATIENCE_S, AsyncCase, Background, main, redis, until
 
 
@@ -330,9 +331,11 @@ class AsyncioTest(AsyncCase):
         """A task whose acquire has timed out, after which its loop was closed."""
         loop = asyncio.new_event_loop()
         with self.blocker():
-            task = loop.create_task(lock.acquire_async(timeout=0.05))
+            # Long enough that the loop does not see its end.
+            task = loop.create_task(lock.acquire_async(timeout=0.5))
             loop.run_until_complete(asyncio.sleep(0))
-            self.await_waiters(1)
+            descriptor = _core.queue_fd(self.client._dispatchers._loops[loop].queue)
+            until(lambda: select.select([descriptor], [], [], 0)[0])
             self.await_waiters(0)
         loop.close()
         return task
@@ -557,7 +560,7 @@ class LossTest(AsyncCase):
         with self.assertRaises(mortise.LockLost), both as hold:
             hold.on_lost(reasons.append)
             self.lose()
-            until(lambda: reasons)
+            until(lambda: reasons and any(one.is_loss for one in notices))
         lost = [one for one in notices if one.is_loss]
         self.assertEqual([one.lock_name for one in lost], [self.name.encode()])
         self.assertEqual(lost[0].reason, mortise.LossReason.FORCED)

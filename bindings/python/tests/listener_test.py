@@ -72,7 +72,7 @@ class ListenerTest(Case):
         with self.client.lock(self.name):
             self.assertIsNone(lock.try_acquire())
             with self.assertRaises(mortise.Timeout):
-                lock.acquire(timeout=0.05)
+                lock.acquire(timeout=1.5)
         begin = ("wait", self.name, MUTEX)
         self.assertEqual(self.recorder.take(), [begin, ("failed", mortise.NotAcquired),
                                                 begin, ("failed", mortise.Timeout)])

@@ -266,12 +266,14 @@ class KindsTest(Case):
     def test_a_multi_acquires_all_or_none(self) -> None:
         one, two = self.client.lock(self.name), self.client.rw_lock("rw" + self.name)
         seats = self.client.semaphore("seats" + self.name, 2)
-        both = self.client.multi(one, two.reader(), seats.permits(2), timeout=0.1)
+        members = (one, two.reader(), seats.permits(2))
+        both = self.client.multi(*members, timeout=PATIENCE_S)
         self.assertEqual(len(both), 3)
         with both as hold:
             self.assertTrue(hold.is_held and one.is_held and seats.is_held)
             self.assertEqual(hold.token, 0)
-        with self.client.lock(self.name), self.assertRaises(mortise.Timeout), both:
+        again = self.client.multi(*members, timeout=1.5)
+        with self.client.lock(self.name), self.assertRaises(mortise.Timeout), again:
             pass
         with self.client.rw_lock("rw" + self.name).writer():
             pass

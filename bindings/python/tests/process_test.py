@@ -54,8 +54,8 @@ class ForkTest(Case):
             child = os.fork()
             if child == 0:
                 with mortise.Client(URL) as client, mortise.Client(URL).lock("one"):
-                    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
                     try:
+                        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
                         client.lock("one").acquire()
                     except KeyboardInterrupt:
                         os._exit(0)

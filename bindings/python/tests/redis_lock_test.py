@@ -35,7 +35,7 @@ class RedisLockTest(Case):
         with self.new_lock():
             self.assertIsNone(lock.try_acquire())
             with self.assertRaises(mortise.Timeout):
-                lock.acquire(timeout=0.05)
+                lock.acquire(timeout=1.5)
         with lock:
             pass
 

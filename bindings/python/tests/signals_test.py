@@ -184,7 +184,8 @@ class SignalTest(Case):
             self.after_wait_begins(signal.SIGUSR1)
             with mock.patch.object(mortise.Lock, "_interrupt", interrupt_and_send), \
                     self.assertRaises(mortise.Timeout):
-                self.client.lock(self.name).acquire(timeout=0.5)
+                # Long enough that the other thread sees the waiter.
+                self.client.lock(self.name).acquire(timeout=3)
         self.assertEqual(sent, [signal.SIGUSR2])
 
     def test_a_wait_is_interrupted_after_a_handler_that_waited_before_it(self) -> None:
@@ -312,7 +313,7 @@ class SignalTest(Case):
                 self.after_wait_begins(signal.SIGUSR1)
                 # The wait blocks the loop, which a program should not do.
                 with self.assertRaises(mortise.Timeout):
-                    self.client.lock(self.name).acquire(timeout=0.5)
+                    self.client.lock(self.name).acquire(timeout=3)
             await asyncio.wait_for(came.wait(), PATIENCE_S)
 
         asyncio.run(work())
@@ -326,11 +327,11 @@ class SignalTest(Case):
                     time.sleep(0.01)
                     ticks.append(time.monotonic())
 
-            end = time.monotonic() + 0.2
+            end = time.monotonic() + 2
             thread = threading.Thread(target=run)
             thread.start()
             with self.assertRaises(mortise.Timeout):
-                self.client.lock(self.name).acquire(timeout=0.5)
+                self.client.lock(self.name).acquire(timeout=3)
             thread.join()
             self.assertGreater(len(ticks), 2)
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 import static org.mortise.Waiting.result;
 
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -200,8 +201,11 @@ class CloseTest {
   }
 
   private static void forgetAHold(MortiseClient client) throws Exception {
-    assertTrue(client.mutex("forgotten").acquire().isHeld());
+    var owner = client.mutex("forgotten");
+    assertTrue(owner.acquire().isHeld());
     assertTrue(redis.exists("{mortise:forgotten}"));
+    // Until here it is not collected.
+    Reference.reachabilityFence(owner);
   }
 
   private static Multi multiOf(MortiseClient client) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -254,13 +255,16 @@ class LockListenerTest {
     var client = open();
     var owner = client.mutex("owner's");
     owner.acquire();
-    client.mutex("client's").acquire();
+    var kept = client.mutex("client's");
+    kept.acquire();
     recorder.received.clear();
     owner.close();
     recorder.assertNext("released CLOSED owner's");
     client.close();
     recorder.assertNext("released CLOSED client's");
     recorder.assertNoMore();
+    // A collected owner would end its hold before the client does.
+    Reference.reachabilityFence(kept);
   }
 
   /** A program whose listener throws, with its log on the standard error. */

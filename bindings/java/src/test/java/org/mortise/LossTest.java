@@ -103,7 +103,13 @@ class LossTest {
   @Test
   void aRiskIsReportedBeforeTheLoss() throws Exception {
     var received = new LinkedBlockingQueue<String>();
-    try (var client = MortiseClient.builder(redis.url()).options(SHORT.withRenewal(false)).open()) {
+    // One thread, so that the reports stay in their order.
+    ExecutorService single = Executors.newSingleThreadExecutor();
+    try (var client =
+        MortiseClient.builder(redis.url())
+            .options(SHORT.withRenewal(false))
+            .callbackExecutor(single)
+            .open()) {
       var owner = client.mutex("risky");
       owner.addLossListener(
           new LossListener() {
@@ -126,6 +132,8 @@ class LossTest {
       assertEquals("at risk " + lease.token(), next(received));
       assertEquals("lost, " + LossReason.EXPIRED, next(received));
       assertTrue(!lease.isHeld());
+    } finally {
+      single.shutdown();
     }
   }
 }
