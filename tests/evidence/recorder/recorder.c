@@ -3,9 +3,12 @@
  * SIGTERM, through the C ABI only. Appends each call to FOLDER/PROCESS.jsonl, as
  * docs/internals/histories.md describes. All recorders of a FOLDER share the registers. NAMES are
  * separated by commas, and each begins with the kind of its lock. At SIGUSR1 the process forks. Its
- * child tries the handles and executes another program. Sometimes the process stops itself before a
- * guarded write.
+ * child tries the handles and executes another program. At SIGUSR2 the process writes how much
+ * memory its heap has in use to FOLDER/PROCESS.heap. Sometimes it stops itself before a guarded
+ * write.
  */
+#include <fcntl.h>
+#include <malloc.h>
 #include <mortise/mortise.h>
 #include <pthread.h>
 #include <signal.h>
@@ -485,11 +488,23 @@ static void fork_and_exec(struct client* clients, int client_count) {
   history_write(setup.history, &lines);
 }
 
-static void take_signals(struct client* clients, int client_count, const sigset_t* signals) {
+/* In bytes, and always as long, so a reader sees the old number or the new one. */
+static void write_heap(const char* path) {
+  const struct mallinfo2 heap = mallinfo2();
+  char line[32];
+  const int length = snprintf(line, sizeof line, "%20zu\n", heap.uordblks + heap.hblkhd);
+  const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0 || pwrite(file, line, (size_t)length, 0) != length) perror("recorder: heap");
+  close(file);
+}
+
+static void take_signals(struct client* clients, int client_count, const sigset_t* signals,
+                         const char* heap_path) {
   while (!is_over) {
     int number = 0;
     if (sigwait(signals, &number) != 0 || number == SIGTERM) is_over = 1;
     if (number == SIGUSR1) fork_and_exec(clients, client_count);
+    if (number == SIGUSR2) write_heap(heap_path);
   }
 }
 
@@ -513,6 +528,7 @@ int main(int count, char** arguments) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGUSR1);
+  sigaddset(&signals, SIGUSR2);
   pthread_sigmask(SIG_BLOCK, &signals, NULL);
   static struct client clients[most_clients];
   pthread_t threads[most_clients];
@@ -529,12 +545,13 @@ int main(int count, char** arguments) {
   snprintf(path, sizeof path, "%s/%d.jsonl", arguments[6], setup.process);
   setup.history = history_open(path);
   snprintf(setup.registers, sizeof setup.registers, "%s/registers", arguments[6]);
+  snprintf(path, sizeof path, "%s/%d.heap", arguments[6], setup.process);
   for (int i = 0; i < client_count; ++i) {
     clients[i].number = i;
     clients[i].seed = seed * most_clients + (unsigned)i;
     if (pthread_create(&threads[i], NULL, run_client, &clients[i]) != 0) return 1;
   }
-  take_signals(clients, client_count, &signals);
+  take_signals(clients, client_count, &signals, path);
   for (int i = 0; i < client_count; ++i) pthread_join(threads[i], NULL);
   return 0;
 }
