@@ -97,7 +97,8 @@ class Build:
         name = None
         for line in self.ninja("-t", "deps").splitlines():
             if line.startswith("    "):
-                self.objects_of.setdefault(os.path.normpath(line[4:]), set()).add(name)
+                path = os.path.normpath(os.path.join(self.folder, line[4:]))  # ccache's are relative
+                self.objects_of.setdefault(path, set()).add(name)
             elif line:
                 name = line.partition(":")[0]
 
