@@ -94,7 +94,7 @@ func TestObservationEnds(t *testing.T) {
 	expectEnd(t, fourth)
 }
 
-// Nobody would end what is observed from then on.
+// Nothing would end an observation that began after the close.
 func TestObserveDuringAClose(t *testing.T) {
 	election := startServer(t).open(t).election(t, "a")
 	h := election.own().core()

@@ -246,8 +246,8 @@ type notice struct {
 	lost   *Error
 }
 
-// mostEarly bounds what a handle keeps of attempts of a multi that failed: it never gets to know
-// their holds.
+// mostEarly is the limit of early notices. Failed attempts of a multi leave notices of holds that
+// the handle never learns of.
 const mostEarly = 16
 
 func (n notice) tell(t *term) {

@@ -159,7 +159,7 @@ func TestEarlyNewsOfAMember(t *testing.T) {
 	must(t, all.Close())
 }
 
-// A member that is closed before its multi takes note of the grant ends that hold, too.
+// The close of a member also ends a hold of its multi that is noted only afterwards.
 func TestEarlyEndOfAMember(t *testing.T) {
 	part, all := newTerm(1, 1), newTerm(0, 1)
 	part.end(handleClosed())
@@ -169,7 +169,7 @@ func TestEarlyEndOfAMember(t *testing.T) {
 	}
 }
 
-// Attempts of a multi that failed leave events in its members. There is a limit.
+// Failed attempts of a multi leave notices in its members, up to a limit.
 func TestEarlyNewsAreBounded(t *testing.T) {
 	h := startServer(t).open(t).lock(t, "a").owner.handle
 	const last = 10 * mostEarly
@@ -177,7 +177,7 @@ func TestEarlyNewsAreBounded(t *testing.T) {
 		h.notice(eventContended, event{number: number})
 	}
 	if len(h.early) > mostEarly {
-		t.Fatal("notices are kept for ever: ", len(h.early))
+		t.Fatal("the handle keeps too many notices: ", len(h.early))
 	}
 	receive(t, "the last is kept", h.grant(1, last).when(contentionOf))
 }

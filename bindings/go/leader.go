@@ -94,7 +94,7 @@ func (e *engine) beginObservation(
 ) error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if h.native.hasClosed() { // nobody would end it
+	if h.native.hasClosed() { // otherwise nothing would end the observation
 		return handleClosed()
 	}
 	e.lastTag++

@@ -18,8 +18,7 @@ static time_ns wall_now() noexcept {
 
 std::int64_t wall_now_us() noexcept { return wall_now() / ns_per_us; }
 
-// The clocks are read one after the other. If the thread loses its core in between, it does so
-// once more.
+// Reads the clocks one after the other, and again if the thread lost its core in between.
 std::int64_t wall_us_at(time_ns when) noexcept {
   constexpr int most_readings = 10;
   constexpr time_ns quick_ns = ns_per_us;

@@ -156,8 +156,8 @@ void gate_driver::on_result(deployment::lock_request& request, const lock::step_
   client_.gates().retire_if_idle(*this);
 }
 
-// Many requests are open at once while a server stands still, for example. When all have their
-// results, each further result frees one.
+// Many requests are open at once during a server pause, for example. When all of them have results,
+// each further result frees one request.
 std::unique_ptr<deployment::lock_request> gate_driver::take_spare(
     const deployment::lock_request& last) noexcept {
   if (requests_.size() <= kept_requests || free_requests_.size() < requests_.size()) return nullptr;

@@ -142,8 +142,8 @@ bool pipeline::spin(time_ns request_ns, time_ns deadline) noexcept {
   return true;
 }
 
-// Sleeps until there is input, and reads it. False when the deadline passed first. What is there by
-// then is read, because the thread may have been away: the outcome need not be unknown.
+// Sleeps until there is input, and reads it. Returns false after the deadline, but still reads
+// available input: a thread that lost its core then returns the outcome instead of "unknown".
 bool pipeline::wait_for_input(time_ns deadline, bool may_nap) noexcept {
   // Most replies come soon. finish() does not interrupt a nap, but a nap is short.
   if (may_nap && read(true)) return true;

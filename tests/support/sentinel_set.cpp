@@ -183,8 +183,8 @@ void sentinel_set::fail_over(const std::string& client_name) {
   const auto before = master_number();
   const auto leader = static_cast<std::size_t>(
       std::find(is_counted_.begin(), is_counted_.end(), true) - is_counted_.begin());
-  // One that has just been through a failover does not begin another, and one that gives it up, as
-  // on a slow machine, has to be told again.
+  // A Sentinel refuses a failover shortly after the previous one, and aborts one on a slow machine.
+  // Repeats the command in both cases.
   time_ns again_at = 0;
   await(
       [&] {

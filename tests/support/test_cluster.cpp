@@ -212,7 +212,7 @@ std::size_t test_cluster::fail_over(std::size_t master, const std::vector<std::s
   std::this_thread::sleep_until(last_fault_ + 2 * node_timeout + node_timeout / 4);
   last_fault_ = std::chrono::steady_clock::now();
   expect_ok(ask(replica, command));
-  // A replica gives a failover up after five seconds, as on a slow machine, and is told again.
+  // On a slow machine the replica aborts its failover after five seconds. Repeats the command then.
   auto again_at = last_fault_ + std::chrono::seconds(6);
   await("no failover", [&] {
     if (ask(replica, {"ROLE"}).starts_with("master")) return true;

@@ -173,7 +173,7 @@ TEST_F(client_on_memory, asks_again_only_for_the_names_that_have_come_up) {
   EXPECT_EQ(count(step::reacquire), 1);
 }
 
-// As after a server that stood still: each of its handles has had a request open.
+// After a server pause, in which each handle had an open request.
 TEST_F(client_on_memory, keeps_no_more_requests_than_it_needs) {
   constexpr int handles = 8;
   const auto user = new_client();

@@ -180,8 +180,8 @@ std::vector<history_event> events_of(const history_page& page, const clock_readi
   return result;
 }
 
-// Both times are wrong by their errors at most. A longer distance is no error of the times, but a
-// page that nobody should trust.
+// Each time is exact to within its error. A page with a longer overlap is not trustworthy. It keeps
+// its times.
 last_event keep_order(const last_event& before, std::vector<history_event>& events) noexcept {
   if (events.empty()) return before;
   const auto late_us = before.time_us - events.front().time_us;

@@ -83,7 +83,7 @@ TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
   for (const auto& one : requests) EXPECT_EQ(one.answer, "PONG");
 }
 
-// Its thread was away until after the deadline, and the reply came meanwhile.
+// The caller's thread had no core until after the deadline. The reply arrived meanwhile.
 TEST(connection_lead, reads_a_reply_that_is_there_at_the_deadline) {
   test_server server;
   std::deque<test_request> requests;
