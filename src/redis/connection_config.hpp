@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "net/dial/address.hpp"
 #include "net/dial/dialer.hpp"
 #include "net/dial/resolver.hpp"
@@ -74,8 +75,9 @@ struct session_facts {
   // The command that the server has, and that this user may use.
   redis::compare_and_delete compare_and_delete = redis::compare_and_delete::none;
   bool is_reconnect = false;
-  net::address at;        // the server's address
-  std::string host = {};  // the host of that address, by the resolver
+  time_ns handshake_ns = 0;  // when the handshake began
+  net::address at;           // the server's address
+  std::string host = {};     // the host of that address, by the resolver
 };
 
 }  // namespace mortise::redis

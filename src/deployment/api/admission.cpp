@@ -78,10 +78,10 @@ void admission::look_at(std::string place) noexcept {
   keys_.place = std::move(place);
 }
 
-void admission::on_fence_lifted(std::string place) noexcept {
+void admission::on_fence_lifted(std::string place, time_ns sent_ns) noexcept {
   const std::lock_guard guard(mutex_);
   keys_.fence_place = std::move(place);
-  keys_.lifted_ns = boot_now();
+  keys_.lifted_ns = sent_ns;
 }
 
 protocol::probe_keys admission::keys() const {

@@ -37,8 +37,9 @@ class admission final : private health_request_listener, private net::task, priv
   void change_server(std::string where) noexcept;
   // Health checks read the keys of this place of the server from now on (protocol::place_of).
   void look_at(std::string place) noexcept;
-  // The connection, or the one that opens now, has lifted the fence counter of a place.
-  void on_fence_lifted(std::string place) noexcept;
+  // The connection, or the one that opens now, has lifted the fence counter of a place. The request
+  // was sent at `sent_ns` or later.
+  void on_fence_lifted(std::string place, time_ns sent_ns) noexcept;
   // No callback follows. The connection is closed.
   void close() noexcept;
 

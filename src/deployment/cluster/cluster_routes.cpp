@@ -482,7 +482,7 @@ void cluster_routes::on_attachment(int slot, int server, std::uint64_t attempt,
                                    const cluster::attachment& result) noexcept {
   enter([&](cluster::router& router, time_ns now) {
     if (result.code == cluster::attachment::end::attached) {
-      server_at(server).entry().on_fence_lifted(cluster::tag_of(slot));
+      server_at(server).entry().on_fence_lifted(cluster::tag_of(slot), result.sent_ns);
     }
     router.on_attachment(slot, server, attempt, result, now);
   });

@@ -32,6 +32,7 @@ bool slot_attachment::send(cluster_routes& routes, cluster_server& server, const
   // The constructor is private.
   std::unique_ptr<slot_attachment> attachment(new slot_attachment(routes, server, slot, attempt));
   attachment->open_ = 2;
+  attachment->result_.sent_ns = boot_now();
   auto& connection = server.connection();
   if (connection.commands().submit(attachment->subscription_, subscribe,
                                    redis::flush::by_io_thread) != status::ok) {

@@ -299,7 +299,7 @@ class single_server final : public deployment,
     if (acks_ && acks_->note_session(facts)) listener_.on_unacknowledged(name_set(), boot_now());
     if (helper_) helper_->follow(facts);
     commands_.store(facts.compare_and_delete, std::memory_order_relaxed);
-    entry_.on_fence_lifted({});  // by the handshake
+    entry_.on_fence_lifted({}, facts.handshake_ns);
     entry_.on_up();
   }
   void on_down(const outcome& /*why*/) noexcept override {

@@ -10,6 +10,7 @@
 #include "client/client.hpp"
 #include "support/fake_server.hpp"
 #include "support/pages.hpp"
+#include "support/proxy.hpp"
 #include "support/server.hpp"
 
 namespace mortise::testing::health_server_test {
@@ -121,6 +122,16 @@ TEST_F(health, hazard_30_sees_other_writers_of_the_fence) {
   EXPECT_FINDING("fence", warn);
   run({"RPUSH", "mortise:fence", "5"});
   EXPECT_FINDING("fence", bad);
+}
+
+TEST_F(health, hazard_30_a_slow_connection_is_no_fence_that_was_set_back) {
+  std::atomic<bool> is_seeding{true};
+  const proxy slow(server_.socket_path(), [&](const fake_command& command) {
+    return command.is("EVAL") && is_seeding.exchange(false) ? fault::delay(1500) : fault::none();
+  });
+  client_ = opened(slow.url() + "?command_timeout=10s");
+  EXPECT_FALSE(is_seeding);
+  EXPECT_FINDING("fence", ok);
 }
 
 TEST_F(health, sees_what_else_is_in_the_database_and_how_long_scripts_may_take) {

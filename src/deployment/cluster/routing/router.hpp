@@ -38,6 +38,7 @@ struct attachment {
   end code = end::broken;
   endpoint target;
   outcome why;
+  time_ns sent_ns = 0;
 };
 
 // The retryable outcome of a request that cannot be sent now.
