@@ -83,6 +83,12 @@ class Build:
         self.read_dependencies()
         self.links = {target: self.read_link(target) for target in targets}
 
+    def objects_with(self, mutant):
+        """The objects that a mutant's file is part of."""
+        path = (self.folder / "generated/protocol/scripts/scripts.cpp" if mutant.is_lua
+                else self.root / mutant.file)
+        return self.objects_of.get(str(path), set())
+
     def ninja(self, *arguments):
         return subprocess.run(["ninja", "-C", self.folder, "--quiet", *arguments], check=True,
                               capture_output=True, text=True).stdout
@@ -223,10 +229,7 @@ class Worker:
     def changed_objects(self, mutant):
         if mutant.is_lua:
             self.embed_scripts()
-            path = self.build.folder / "generated/protocol/scripts/scripts.cpp"
-        else:
-            path = self.build.root / mutant.file
-        return self.build.objects_of.get(str(path), set())
+        return self.build.objects_with(mutant)
 
     def embed_scripts(self):
         scripts = self.folder / "src/protocol/scripts"
@@ -383,6 +386,10 @@ def run_mutants(mutants, root, workers, note):
     print("building without a mutant", flush=True)
     start = time.monotonic()
     build.make(list(dict.fromkeys(target_of(entry) for entry in entries)))
+    strays = [f"{mutant.name}: {mutant.file}" for mutant in mutants
+              if not build.objects_with(mutant)]
+    if strays:
+        raise Problem("no object of the build has the files of these mutants:\n" + "\n".join(strays))
     print(f"  {time.monotonic() - start:.0f} s\nrunning the tests without a mutant", flush=True)
     start = time.monotonic()
     baseline = Baseline(build, entries)
