@@ -233,7 +233,8 @@ class Worker:
 
     def embed_scripts(self):
         scripts = self.folder / "src/protocol/scripts"
-        files = ";".join(str(path) for path in sorted(scripts.glob("*.lua")))
+        files = ";".join(str(path) for path in sorted(scripts.rglob("*.lua"))
+                         if path.relative_to(scripts).parts[0] != "lib")
         subprocess.run(["cmake", "-D", f"FILES={files}", "-D",
                         f"TO={self.folder}/generated/protocol/scripts", "-P",
                         scripts / "embed.cmake"], check=True)
