@@ -150,6 +150,37 @@ INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_new_connection,
                                            way::sentinel, way::cluster),
                          name_of);
 
+// ---- a cluster -------------------------------------------------------------------------------
+
+// The I/O thread gets to know the second server, and connects to it.
+TEST(memory_of_a_cluster, whose_other_server_is_found) {
+  test_cluster cluster({.masters = 2, .replicas_each = 0});
+  const auto url = "redis+cluster://" + cluster.address_of(0);
+  const std::string name = cluster.owner_of("{mortise:order}") == 1 ? "order" : "report";
+  ASSERT_EQ(1U, cluster.owner_of("{mortise:" + name + "}"));
+  const int failures = sweep(whose::library, [&](scarcity& memory) {
+    const auto error = new_error();
+    memory.begin();
+    const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
+    memory.end();
+    if (!client) {
+      EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_status(error.get()))
+          << mortise_error_message(error.get());
+      return;
+    }
+    const auto lock = open_lock(client, name);
+    memory.begin();
+    auto got = mortise_lock_acquire(lock.get(), patience_ms, error.get());
+    memory.end();
+    EXPECT_TRUE(got == MORTISE_OK || got == MORTISE_NO_MEMORY)
+        << status_name(got) << ": " << mortise_error_message(error.get());
+    if (got != MORTISE_OK) got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
+    EXPECT_EQ(MORTISE_OK, got);
+    EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  });
+  EXPECT_GT(failures, 100);
+}
+
 // ---- local: ----------------------------------------------------------------------------------
 
 class memory_of_a_local_server : public ::testing::Test {

@@ -22,11 +22,32 @@ TEST_F(routers, nothing_is_asked_of_a_slot_before_it_has_attached) {
   EXPECT_EQ(phase::attached, ways.phase_of(slot));
 }
 
+TEST_F(routers, a_server_without_memory_for_it_is_added_with_the_next_topology) {
+  ways.on_up(0, now);
+  expect("ask 0");
+  has_no_memory = true;
+  EXPECT_THROW(report_topology(0, "a"), std::bad_alloc);
+  wait();
+  expect("ask 0");
+  report_topology(0, "a");
+  expect("add b:2 as 1, add c:3 as 2, add d:4 as 3");
+}
+
 TEST_F(routers, a_server_is_connected_to_once_it_is_needed) {
   know();
   ways.use(far, now);
   expect("connect 3");
   ways.on_up(3, now);
+  expect("attach 16000 at 3");
+}
+
+TEST_F(routers, a_slot_without_a_user_when_its_server_comes_up_is_not_forgotten) {
+  know();
+  ways.use(far, now);
+  expect("connect 3");
+  ways.stop_using(far);
+  ways.on_up(3, now);
+  ways.use(far, now);
   expect("attach 16000 at 3");
 }
 

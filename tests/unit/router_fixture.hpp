@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,10 +116,12 @@ class routers : public ::testing::Test, private cluster::router::io {
   time_ns now = ns_per_s;
   std::vector<attempt> open_;                // attempts to attach that have not ended
   std::vector<cluster::endpoint> addresses;  // of the servers, by number
+  bool has_no_memory = false;                // for the next server
   cluster::router ways;                      // last: its calls need the others
 
  private:
   void add_server(int server, const cluster::endpoint& where) override {
+    if (std::exchange(has_no_memory, false)) throw std::bad_alloc();
     addresses.push_back(where);
     log_.push_back("add " + where.text() + " as " + std::to_string(server));
   }

@@ -355,6 +355,7 @@ void cluster_routes::send_for_each_slot(
 // ---- for the router -------------------------------------------------------------------------
 
 void cluster_routes::add_server(int server, const cluster::endpoint& where) {
+  servers_.reserve(servers_.size() + 1);
   cluster_server::listener& me = *this;
   auto place = std::make_shared<server_place>(where, map_);
   auto config = make_config_(place);

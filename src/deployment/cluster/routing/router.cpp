@@ -66,10 +66,12 @@ int router::number_of(const endpoint& address, time_ns now) {
   }
   if (servers_.size() >= most_servers) return no_server;
   const auto number = static_cast<int>(servers_.size());
-  servers_.emplace_back();
-  servers_.back().address = address;
-  servers_.back().reported_at = now;
+  server_state next;
+  next.address = address;
+  next.reported_at = now;
+  servers_.reserve(servers_.size() + 1);
   io_.add_server(number, address);
+  servers_.push_back(std::move(next));  // last, and without an allocation
   return number;
 }
 
@@ -128,7 +130,9 @@ void router::on_up(int server, time_ns now) {
   one.refusing_since = time_never;
   one.probe_at = 0;
   for (auto& [slot, state] : slots_) {
-    if (state.server == server && state.users > 0) attach(slot, state);
+    // Its user may be gone, and the next one expects that an attempt is under way.
+    const bool is_expected = state.users > 0 || state.phase == phase::attaching;
+    if (state.server == server && is_expected) attach(slot, state);
   }
   if (topology_.is_requested) ask_topology(now);
 }
