@@ -17,7 +17,7 @@
 
 /* What fails now and then is met in `./dev test --full`, which sets MORTISE_TEST_FULL. */
 enum { rounds = 1, rounds_of_full = 4 };
-enum { opener_count = 3, child_count = 30, calls_after_the_end = 60 };
+enum { opener_count = 3, child_count = 150, calls_after_the_end = 60 };
 
 /* OpenSSL ends in so many steps, each long enough for a thread that ends meanwhile. */
 enum { step_count = 6, longer_step_us = 20000 };
