@@ -212,7 +212,7 @@ TEST_F(quorum_rw, a_writer_that_gives_up_holds_nobody_back) {
   const auto reader = open_rw(client, name);
   const auto writer = open_rw(rival, name);
   expect_read(reader);
-  // It tells the servers anew each second, for three seconds.
+  // It tells the servers each second, and they believe it for three.
   EXPECT_EQ(MORTISE_TIMED_OUT, mortise_rw_write_acquire(writer.get(), 1'500, nullptr));
   EXPECT_TRUE(eventually(
       [&] { return !is_held_back_at(0) && !is_held_back_at(1) && !is_held_back_at(2); }, 2'000));
