@@ -30,13 +30,12 @@ connection::connection(net::reactor& loop, connection_config config, session_lis
       session_(loop, config_, connector_, listener) {}
 
 connection::~connection() {
-  if (is_begun_) close();
+  close();
   loop_.cancel(static_cast<net::task&>(*this));
   loop_.cancel(static_cast<net::timer&>(*this));
 }
 
 outcome connection::begin() {
-  is_begun_ = true;
   auto lack = session_.commands().prepare();
   if (lack.ok()) {
     set_unanswered(connector_.endpoint().name());

@@ -33,8 +33,7 @@ class connection final : private session_listener, private net::timer, private n
  public:
   // The reactor must run until the connection is closed.
   connection(net::reactor& loop, connection_config config, session_listener& listener);
-  // Closes the connection. No thread may be inside commands(). On the I/O thread only before
-  // begin().
+  // Closes the connection. No thread may be inside commands().
   ~connection() override;
 
   // Connects, and waits for the first on_up or the first definite refusal: wrong password, too old,
@@ -126,7 +125,6 @@ class connection final : private session_listener, private net::timer, private n
   connector connector_;
   session session_;
 
-  bool is_begun_ = false;
   // The I/O thread's own.
   phase phase_ = phase::idle;
   bool is_trouble_noted_ = false;  // since it was last up

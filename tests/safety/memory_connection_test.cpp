@@ -152,23 +152,18 @@ INSTANTIATE_TEST_SUITE_P(ways, memory_of_a_new_connection,
 
 // ---- a cluster -------------------------------------------------------------------------------
 
-// The I/O thread gets to know the second server, and connects to it.
-TEST(memory_of_a_cluster, whose_other_server_is_found) {
-  test_cluster cluster({.masters = 2, .replicas_each = 0});
-  const auto url = "redis+cluster://" + cluster.address_of(0);
-  const std::string name = cluster.owner_of("{mortise:order}") == 1 ? "order" : "report";
-  ASSERT_EQ(1U, cluster.owner_of("{mortise:" + name + "}"));
-  const int failures = sweep(whose::library, [&](scarcity& memory) {
+// The client knows one of two masters. The lock is on the other one.
+class memory_of_a_cluster : public ::testing::Test {
+ protected:
+  explicit memory_of_a_cluster(std::size_t replicas_each = 0)
+      : cluster_{{.masters = 2, .replicas_each = replicas_each}} {
+    EXPECT_EQ(1U, cluster_.owner_of("{mortise:" + name_ + "}"));
+  }
+  [[nodiscard]] std::string url() { return "redis+cluster://" + cluster_.address_of(0); }
+  // Acquires the lock over a connection that is made for it.
+  void expect_acquired_at_last(const client_handle& client, scarcity& memory) {
     const auto error = new_error();
-    memory.begin();
-    const client_handle client(mortise_client_new(url.data(), url.size(), nullptr, error.get()));
-    memory.end();
-    if (!client) {
-      EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_status(error.get()))
-          << mortise_error_message(error.get());
-      return;
-    }
-    const auto lock = open_lock(client, name);
+    const auto lock = open_lock(client, name_);
     memory.begin();
     auto got = mortise_lock_acquire(lock.get(), patience_ms, error.get());
     memory.end();
@@ -177,8 +172,38 @@ TEST(memory_of_a_cluster, whose_other_server_is_found) {
     if (got != MORTISE_OK) got = mortise_lock_acquire(lock.get(), patience_ms, nullptr);
     EXPECT_EQ(MORTISE_OK, got);
     EXPECT_EQ(MORTISE_OK, mortise_lock_unlock(lock.get(), nullptr));
+  }
+
+  test_cluster cluster_;
+  const std::string name_ =
+      cluster_.owner_of("{mortise:order}") == 1 ? std::string("order") : std::string("report");
+};
+
+TEST_F(memory_of_a_cluster, whose_other_server_is_found) {
+  const auto address = url();
+  const int failures = sweep(whose::library, [&](scarcity& memory) {
+    const auto error = new_error();
+    memory.begin();
+    const client_handle client(
+        mortise_client_new(address.data(), address.size(), nullptr, error.get()));
+    memory.end();
+    if (client) return expect_acquired_at_last(client, memory);
+    EXPECT_EQ(MORTISE_NO_MEMORY, mortise_error_status(error.get()))
+        << mortise_error_message(error.get());
   });
   EXPECT_GT(failures, 100);
+}
+
+class memory_of_acknowledgements : public memory_of_a_cluster {
+ protected:
+  memory_of_acknowledgements() : memory_of_a_cluster(1) {}
+};
+
+TEST_F(memory_of_acknowledgements, of_another_server) {
+  const int failures = sweep(whose::library, [&](scarcity& memory) {
+    expect_acquired_at_last(open_client(url() + "?acks=1"), memory);
+  });
+  EXPECT_GT(failures, 50);
 }
 
 // ---- local: ----------------------------------------------------------------------------------

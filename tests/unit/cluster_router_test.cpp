@@ -51,6 +51,22 @@ TEST_F(routers, a_slot_without_a_user_when_its_server_comes_up_is_not_forgotten)
   expect("attach 16000 at 3");
 }
 
+TEST_F(routers, an_attempt_that_ends_without_a_result_is_repeated) {
+  know();
+  ways.use(slot, now);
+  expect("attach 100 at 0");
+  // Only the connection for acknowledgements has broken.
+  end_attachment(end::broken);
+  wait();
+  EXPECT_NE(std::string::npos, take().find("attach 100 at 0"));
+  has_no_memory = true;
+  EXPECT_THROW(end_attachment(end::moved, {"e", 5}), std::bad_alloc);
+  wait();
+  EXPECT_NE(std::string::npos, take().find("attach 100 at 0"));
+  end_attachment(end::attached);
+  expect("100 is here at 0");
+}
+
 TEST_F(routers, a_slot_that_has_moved_attaches_where_it_is_now) {
   know_and_use();
   ways.on_moved(slot, 0, {"d", 4}, now);

@@ -246,6 +246,7 @@ void router::on_attachment(int slot, int server, std::uint64_t attempt, const at
   const auto known = slots_.find(slot);
   if (known == slots_.end() || known->second.attempt != attempt) return;
   auto& state = known->second;
+  state.attempt = 0;  // it is over, also if memory runs out below
   switch (result.code) {
     case attachment::end::attached:
       owners_.at(static_cast<std::size_t>(slot)) = static_cast<std::int16_t>(server);
@@ -266,7 +267,7 @@ void router::on_attachment(int slot, int server, std::uint64_t attempt, const at
       next_check_ = std::min(next_check_, now + check_ns + io_.random_below(check_ns));
       return;
     case attachment::end::broken:
-      return;  // on_down() follows, or was called
+      return;  // on_down() follows or was called, or check_slot() tries again
   }
 }
 
@@ -422,6 +423,7 @@ void router::check_slot(int slot, used_slot& state, time_ns now) {
     // The server neither connects nor rejects, for example behind NAT. Callers get the reason
     // before the attempt ends. The slot attaches once the server is up.
     auto& one = servers_[static_cast<std::size_t>(state.server)];
+    if (one.is_up && state.attempt == 0) return attach(slot, state);
     if (one.is_up) return;
     one.awaited_since = std::min(one.awaited_since, now);
     if (now - one.awaited_since < patience_ns_) return;
