@@ -201,6 +201,11 @@ final class Core {
     watches.remove(tag);
   }
 
+  /** The number of watches that have not ended. For tests. */
+  int watchCount() {
+    return watches.size();
+  }
+
   // ---- elections -----------------------------------------------------------------------------
 
   /** Reports the leader until {@link #unobserve}. */

@@ -156,6 +156,7 @@ public final class Election extends Owner {
                     call(
                         it -> MortiseNative.election_observe(it, queue, given, intervalMillis)));
     core().unobserve(observed.getAndSet(tag));
+    if (isClosed()) core().unobserve(tag); // the close may have found no tag
   }
 
   /** Ends the reports of {@link #observe}. */

@@ -311,6 +311,7 @@ public abstract class Owner implements AutoCloseable {
         watchTag.set(
             core().watch(fresh, (queue, tag) -> call(it -> calls.watch().start(it, queue, tag))));
         watch = fresh;
+        if (isClosed()) core().unwatch(watchTag.get()); // the close may have found no tag
       }
       return watch;
     }

@@ -96,6 +96,18 @@ class CloseTest {
     }
   }
 
+  /** A watch without an owner would last as long as the client. */
+  @Test
+  void aCloseWhileItsWatchBeginsEndsTheWatch() throws Exception {
+    try (var client = MortiseClient.open(redis.url())) {
+      var faults = new FaultyMutex.Faults();
+      var owner = new FaultyMutex(client, "begun", faults);
+      faults.beforeWatch = owner::close;
+      owner.addLossListener((name, token) -> {});
+      assertEquals(0, client.core().watchCount());
+    }
+  }
+
   @Test
   void closeWhileOthersCall() throws Exception {
     for (int round = 0; round < 10; round++) {

@@ -6,6 +6,8 @@ final class FaultyMutex extends Owner {
   static final class Faults {
     boolean isInDoubt;
     boolean isOutOfMemory;
+    /** After the call has entered the native object. */
+    Runnable beforeWatch = () -> {};
     Runnable afterWatch = () -> {};
     Runnable beforeUnlock = () -> {};
     /** Before a call that is for the hold of the owner. */
@@ -81,7 +83,10 @@ final class FaultyMutex extends Owner {
         MortiseNative::lock_force_release,
         MortiseNative::lock_export,
         MortiseNative::lock_adopt,
-        MortiseNative::lock_watch);
+        (it, queue, tag) -> {
+          faults.beforeWatch.run();
+          return MortiseNative.lock_watch(it, queue, tag);
+        });
   }
 
   Mode mode() {
