@@ -75,7 +75,6 @@ public abstract class Owner implements AutoCloseable {
     } finally {
       core.client().exit();
     }
-    turn = new Turn(core, name);
     var tag = new AtomicLong();
     watchTag = tag;
     HoldReports open = client.lockListener() == null ? null : new HoldReports(core);
@@ -90,6 +89,7 @@ public abstract class Owner implements AutoCloseable {
               if (open != null) open.close();
             },
             woken -> wake(calls, woken));
+    turn = new Turn(core, name, handle);
     cleanable = MortiseClient.CLEANER.register(this, handle);
     LossListener listener = client.lossListener();
     if (listener != null && hasOwnLease()) addLossListener(listener);

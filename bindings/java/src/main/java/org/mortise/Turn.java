@@ -16,13 +16,15 @@ final class Turn {
 
   private final Core core;
   private final Name name;
+  private final NativeHandle handle;
   private final AtomicReference<Pending> taken = new AtomicReference<>();
   /** Of a multi those of its members, of a member those of its multis; they may be collected. */
   private volatile List<WeakReference<Turn>> related = List.of();
 
-  Turn(Core core, Name name) {
+  Turn(Core core, Name name, NativeHandle handle) {
     this.core = core;
     this.name = name;
+    this.handle = handle;
   }
 
   /** From now on each waits also for what the other one gives back. */
@@ -33,9 +35,20 @@ final class Turn {
 
   private synchronized void add(Turn other) {
     var more = new ArrayList<>(related);
-    more.removeIf(known -> known.refersTo(null));
+    more.removeIf(Turn::isOver);
     more.add(new WeakReference<>(other));
     related = List.copyOf(more);
+  }
+
+  /** Whether nothing of that owner will be given back. */
+  private static boolean isOver(WeakReference<Turn> known) {
+    Turn turn = known.get();
+    return turn == null || (turn.handle.isClosed() && turn.taken.get() == null);
+  }
+
+  /** For tests. */
+  int relatedCount() {
+    return related.size();
   }
 
   /** What a member or a multi of this gives back. */

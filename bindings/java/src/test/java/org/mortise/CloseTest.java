@@ -108,6 +108,30 @@ class CloseTest {
     }
   }
 
+  /** Otherwise each multi would make the acquires of its members slower, until it is collected. */
+  @Test
+  void closedMultisLeaveNothingInTheirMembers() throws Exception {
+    try (var client = MortiseClient.open(redis.url())) {
+      var member = client.mutex("member");
+      var uncollected = new ArrayList<Multi>();
+      for (int i = 0; i < 20; i++) {
+        Multi multi = client.multi().add(member);
+        assertEquals(1, member.turn().relatedCount());
+        multi.acquire().close();
+        multi.close();
+        uncollected.add(multi);
+      }
+      // The acquire of a closed multi can still be ending.
+      Multi ending = client.multi().add(member);
+      ending.turn().passTo(Pending.IN_A_CALL);
+      ending.close();
+      uncollected.add(ending);
+      uncollected.add(client.multi().add(member));
+      assertEquals(2, member.turn().relatedCount());
+      Reference.reachabilityFence(uncollected);
+    }
+  }
+
   @Test
   void closeWhileOthersCall() throws Exception {
     for (int round = 0; round < 10; round++) {
