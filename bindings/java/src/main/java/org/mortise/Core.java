@@ -198,7 +198,8 @@ final class Core {
   }
 
   void unwatch(long tag) {
-    watches.remove(tag);
+    Watch watch = watches.remove(tag);
+    if (watch != null) watch.close();
   }
 
   /** The number of watches that have not ended. For tests. */

@@ -10,4 +10,9 @@ final class HoldFuture<T> extends CompletableFuture<T> {
   HoldFuture(Lease lease) {
     this.lease = lease;
   }
+
+  /** Ends a report, because the owner or a member of the multi was closed. A lease has no loss. */
+  void close() {
+    if (lease == null) cancel(false);
+  }
 }

@@ -23,16 +23,27 @@ final class HoldReports {
       open.add(report);
       core.openReports().add(this);
     }
-    report.loss().thenAccept(reason -> lose(report, reason));
+    report
+        .loss()
+        .whenComplete(
+            (reason, closed) -> {
+              if (closed == null) {
+                lose(report, reason);
+              } else {
+                close(report);
+              }
+            });
     Hold hold = owner.newHold(grant);
     try {
       report.watch(owner, hold);
     } catch (MortiseException unwatched) {
       // Closed meanwhile, or too much is being watched: then the release reports a loss.
     }
+    // Read before the close is, because a close also ends the hold.
+    boolean isOver = owner.isOver() || !owner.isCurrent(hold);
     if (owner.isClosed() || core.client().isClosed()) {
       close();
-    } else if (owner.isOver() || !owner.isCurrent(hold)) {
+    } else if (isOver) {
       // Lost before the watch.
       core.callBack(() -> report.loss().complete(LossReason.UNKNOWN));
     }
@@ -69,10 +80,12 @@ final class HoldReports {
 
   /** Ends all, because the owner or the client was closed. The caller can be a Cleaner's thread. */
   void close() {
-    for (HoldReport report : copy()) {
-      remove(report);
-      core.callBack(() -> report.release(Status.CLOSED));
-    }
+    for (HoldReport report : copy()) close(report);
+  }
+
+  private void close(HoldReport report) {
+    remove(report);
+    core.callBack(() -> report.release(Status.CLOSED));
   }
 
   private synchronized List<HoldReport> copy() {

@@ -80,9 +80,10 @@ public final class Lease implements AutoCloseable {
    * Stop the protected work then. The hold of a {@link Multi} is lost with the first lost member.
    *
    * <p>A release is no loss. After a release the future is never completed, even if the release
-   * itself reports that the hold was lost. So let a stage depend on the future, or also wait for
-   * the work. A reference to the future keeps the lease and its owner from being collected.
-   * Completing the future by hand, as by {@code cancel}, ends no hold.
+   * itself reports that the hold was lost. The close of the owner, or of a member of a multi, is
+   * also a release. So let a stage depend on the future, or also wait for the work. A reference to
+   * the future keeps the lease and its owner from being collected. Completing the future by hand,
+   * as by {@code cancel}, ends no hold.
    *
    * @return completed with the reason, on the client's callback executor; the same future each
    *     time if this was called before a release. The reason can be {@link LossReason#UNKNOWN} when
@@ -97,8 +98,9 @@ public final class Lease implements AutoCloseable {
     if (isReleased.get()) return asked;
     owner.addLoss(asked, hold);
     // In this order: a release or an export at the same time says so before it ends the hold, and
-    // an export is a release when it ends.
+    // an export is a release when it ends. A close also ends the hold.
     if (isLost() && exports.get() == 0 && !isReleased.get()) {
+      owner.requireOpen();
       owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
     }
     loss = asked;
@@ -339,7 +341,7 @@ public final class Lease implements AutoCloseable {
       throw MortiseException.ofOutcome(Status.NOT_OWNER.code(), owner.ownName());
     }
     if (owner.isCurrent(hold)) return;
-    if (owner.isClosed()) throw owner.closed();
+    owner.requireOpen();
     throw lostBefore();
   }
 

@@ -59,9 +59,9 @@ public interface LockListener {
     /**
      * The hold was released.
      *
-     * @param status {@link Status#OK}; {@link Status#CLOSED} if the owner or the client was closed;
-     *     otherwise why the server did not confirm the end, which comes with the end of the lease
-     *     at the latest
+     * @param status {@link Status#OK}; {@link Status#CLOSED} if the owner, a member of the multi or
+     *     the client was closed; otherwise why the server did not confirm the end, which comes with
+     *     the end of the lease at the latest
      */
     void released(Status status);
 

@@ -249,7 +249,7 @@ final class Mode implements Acquirable {
 
   void requireAcquired(int code) {
     if (code == Status.OK.code()) return;
-    if (code == Status.CANCELLED.code() && owner.isClosed()) throw owner.closed();
+    if (code == Status.CANCELLED.code()) owner.requireOpen();
     throw MortiseException.ofOutcome(code, owner.ownName());
   }
 

@@ -10,6 +10,10 @@ import java.util.stream.Collectors;
  * A set of locks that are acquired all or none. Every process acquires them in the same order, so
  * two sets with common names cannot deadlock. Members are owners of the same client, each name
  * once. Each member can still be used on its own, and keeps its own tokens, leases and listeners.
+ *
+ * <p>The close of a member ends the hold of the multi. Then {@link Lease#isHeld} is false, and an
+ * extend or a later acquire fails with {@link Status#CLOSED}. The other members stay held until the
+ * lease is released.
  */
 public final class Multi extends LeasingOwner {
   private static final OwnerCalls CALLS =
@@ -127,6 +131,17 @@ public final class Multi extends LeasingOwner {
 
   private synchronized List<Owner> members() {
     return List.copyOf(members);
+  }
+
+  @Override
+  boolean isClosed() {
+    return super.isClosed() || members().stream().anyMatch(Owner::isClosed);
+  }
+
+  @Override
+  void requireOpen() {
+    super.requireOpen();
+    members().forEach(Owner::requireOpen);
   }
 
   @Override

@@ -239,6 +239,7 @@ public abstract class Owner implements AutoCloseable {
 
   /** For the acquire that has the turn, because the next one may be of another thread. */
   private void useTask(long address, long acquiring) {
+    requireOpen(); // the native multi would also acquire a closed member
     synchronized (turn) {
       if (acquiring == nativeTask) return;
       calls.setTask().set(address, acquiring);
@@ -391,8 +392,8 @@ public abstract class Owner implements AutoCloseable {
     return handle.isClosed();
   }
 
-  MortiseException closed() {
-    return handle.closed();
+  void requireOpen() {
+    if (handle.isClosed()) throw handle.closed();
   }
 
   Name ownName() {
@@ -574,7 +575,7 @@ public abstract class Owner implements AutoCloseable {
 
   /** Whether no other hold has followed it, also when it has ended; of a multi in no member. */
   boolean isCurrent(Hold hold) {
-    if (holdNumber() != hold.number()) return false;
+    if (holdNumber() != hold.number() || isClosed()) return false;
     for (Hold.Part part : hold.parts()) {
       if (part.member().holdNumber() != part.number()) return false;
     }

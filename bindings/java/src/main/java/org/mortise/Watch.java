@@ -38,6 +38,13 @@ final class Watch {
       places.removeIf(known -> known.refersTo(future));
     }
 
+    void close() {
+      for (Place<T> known : places) {
+        HoldFuture<T> future = known.get();
+        if (future != null) future.close();
+      }
+    }
+
     void complete(long holdNumber, T value) {
       for (Place<T> known : places) {
         // News of an earlier hold may come late, and that hold may have had the same token.
@@ -71,6 +78,11 @@ final class Watch {
 
   void removeContention(HoldFuture<Void> contention) {
     contentions.remove(contention);
+  }
+
+  /** Ends the reports, because the owner was closed. */
+  void close() {
+    losses.close();
   }
 
   /** The number of futures of a loss that it still has. For tests. */

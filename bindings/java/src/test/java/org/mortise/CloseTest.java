@@ -96,6 +96,50 @@ class CloseTest {
     }
   }
 
+  @Test
+  void closingAMemberEndsTheHoldOfItsMulti() throws Exception {
+    try (var client =
+        MortiseClient.builder(redis.url()).lossListener((name, token) -> {}).open()) {
+      var closed = client.mutex("closed");
+      var other = client.mutex("other");
+      Multi multi = client.multi().add(closed).add(other);
+      Lease held = multi.acquire();
+      CompletableFuture<LossReason> lost = held.lost();
+      closed.close();
+      assertFalse(held.isHeld());
+      assertStatus(Status.CLOSED, () -> held.extend(Duration.ZERO));
+      assertStatus(Status.CLOSED, held::progress);
+      assertTrue(other.isHeld());
+      assertFalse(held.release());
+      assertFalse(other.isHeld());
+      assertFalse(lost.isDone());
+      assertStatus(Status.CLOSED, multi::tryAcquire);
+      assertStatus(Status.CLOSED, multi::acquire);
+      var thrown =
+          assertThrows(ExecutionException.class, () -> result(multi.tryAcquireAsync()));
+      assertEquals(Status.CLOSED, ((MortiseException) thrown.getCause()).status());
+      // A grant at the same time as the close is no hold.
+      var late = new Event(Status.OK.code(), 0, multi.holdNumber());
+      assertFalse(multi.isCurrent(multi.newHold(late)));
+    }
+  }
+
+  /** The watch of the client's loss listener exists before the close. */
+  @Test
+  void aLeaseThatACloseEndedIsNotLost() throws Exception {
+    try (var client =
+        MortiseClient.builder(redis.url()).lossListener((name, token) -> {}).open()) {
+      var alone = client.mutex("alone");
+      Lease held = alone.acquire();
+      alone.close();
+      assertStatus(Status.CLOSED, held::lost);
+      var member = client.mutex("member");
+      Lease both = client.multi().add(client.mutex("kept")).add(member).acquire();
+      member.close();
+      assertStatus(Status.CLOSED, both::lost);
+    }
+  }
+
   /** A watch without an owner would last as long as the client. */
   @Test
   void aCloseWhileItsWatchBeginsEndsTheWatch() throws Exception {

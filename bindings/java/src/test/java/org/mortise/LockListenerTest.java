@@ -267,6 +267,24 @@ class LockListenerTest {
     Reference.reachabilityFence(kept);
   }
 
+  @Test
+  void closingAMemberEndsTheHoldOfItsMulti() throws Exception {
+    try (var client = open()) {
+      var closed = client.mutex("closed");
+      Multi multi = client.multi().add(client.mutex("other")).add(closed);
+      Lease held = multi.acquire();
+      recorder.received.clear();
+      closed.close();
+      recorder.assertNext("released CLOSED multi of \"other\", \"closed\"");
+      assertFalse(held.release());
+      Waiting.assertStatus(Status.CLOSED, multi::tryAcquire);
+      recorder.assertNext(
+          "wait MULTI multi of \"other\", \"closed\"",
+          "failed CLOSED multi of \"other\", \"closed\"");
+      recorder.assertNoMore();
+    }
+  }
+
   /** A program whose listener throws, with its log on the standard error. */
   static final class Thrower {
     public static void main(String[] arguments) throws Exception {
