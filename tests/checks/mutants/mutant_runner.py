@@ -110,7 +110,7 @@ class Build:
 
     def read_link(self, target):
         line = self.ninja("-t", "commands", "-s", target).strip()
-        return shlex.split(line.removeprefix(": && ").removesuffix(" && :"))
+        return shlex.split(line.split(" && ")[1])  # after ":", before what follows the link
 
 
 class Baseline:
