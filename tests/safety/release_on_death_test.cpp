@@ -3,20 +3,15 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
@@ -30,9 +25,11 @@
 
 #include "base/system/descriptor.hpp"
 #include "helper/helper_process.hpp"
+#include "safety/release_on_death.hpp"
 #include "support/child.hpp"
 #include "support/handles.hpp"
 #include "support/obstacle.hpp"
+#include "support/proxy.hpp"
 #include "support/server.hpp"
 
 namespace {
@@ -60,9 +57,6 @@ extern "C" int posix_spawn(pid_t* process, const char* path,
 
 namespace mortise::testing::release_on_death_test {
 namespace {
-
-// Far longer than a test waits.
-constexpr const char* terms = "?lease=10m&command_timeout=5s&release_on_death=on";
 
 // Empty if the process has ended: other tests have processes, too.
 std::string text_of(const std::filesystem::path& file) {
@@ -95,24 +89,6 @@ struct holder : child {
         }) {}
 };
 
-class release_on_death : public ::testing::Test {
- protected:
-  [[nodiscard]] std::string url() const { return server.url() + terms; }
-  // Whether the lock is taken for as long as a release would need several times.
-  void expect_kept() {
-    const auto client = open_client(server.url());
-    const auto lock = open_lock(client, "order");
-    EXPECT_EQ(MORTISE_TIMED_OUT, mortise_lock_acquire(lock.get(), second_ms, nullptr));
-  }
-  void expect_free() {
-    const auto client = open_client(server.url());
-    const auto lock = open_lock(client, "order");
-    EXPECT_EQ(MORTISE_OK, mortise_lock_acquire(lock.get(), patience_ms, nullptr));
-  }
-
-  test_server server;
-};
-
 TEST_F(release_on_death, a_waiter_is_granted_the_lock_of_a_killed_holder) {
   holder killed(url());
   ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
@@ -124,6 +100,36 @@ TEST_F(release_on_death, a_waiter_is_granted_the_lock_of_a_killed_holder) {
   ASSERT_TRUE(eventually([&] { return server.command({"LLEN", queue_key("order")}) == "1"; }));
   killed.kill();
   EXPECT_EQ(MORTISE_OK, next_event(queue).status);
+}
+
+// The helper knows the weight of the request, and the server that of the hold.
+TEST_F(release_on_death, a_hold_whose_upgrade_never_arrived_is_released) {
+  std::atomic<bool> is_upgrading{false};
+  std::atomic<bool> has_upgraded{false};
+  std::atomic<bool> is_killed{false};
+  const proxy between(server.socket_path(), [&](const fake_command& command) {
+    if (!is_upgrading || !command.is("EVALSHA") || has_upgraded.exchange(true)) {
+      return fault::none();
+    }
+    while (!is_killed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return fault::cut_before();
+  });
+  child killed([&](child_end& test) {
+    const auto client = open_client(between.url() + terms);
+    const auto rw = open_rw(client, "order");
+    test.send(status_name(mortise_rw_read_acquire(rw.get(), patience_ms, nullptr)));
+    test.receive();
+    static_cast<void>(mortise_rw_upgrade(rw.get(), nullptr));
+  });
+  ASSERT_EQ(status_name(MORTISE_OK), killed.receive());
+  is_upgrading = true;
+  killed.send("upgrade");
+  EXPECT_TRUE(eventually([&] { return has_upgraded.load(); }));
+  killed.kill();
+  is_killed = true;
+  const auto client = open_client(server.url());
+  const auto writer = open_rw(client, "order");
+  EXPECT_EQ(MORTISE_OK, mortise_rw_write_acquire(writer.get(), patience_ms, nullptr));
 }
 
 // Each kind and amount, also after it was changed.
@@ -434,144 +440,6 @@ TEST_F(release_on_death, the_helper_gets_more_connections_than_its_socket_holds)
   const auto files = std::filesystem::path("/proc") / std::to_string(helper_of(::getpid())) / "fd";
   EXPECT_TRUE(eventually(
       [&] { return std::distance(std::filesystem::directory_iterator(files), {}) > count; }));
-}
-
-TEST_F(release_on_death, hazard_22_signals_do_not_keep_the_helper_from_starting) {
-  child killed([&](child_end& test) {
-    const auto client = open_client(url());
-    const auto lock = open_lock(client, "order");
-    struct sigaction handled {};
-    handled.sa_handler = [](int) {};
-    ::sigaction(SIGALRM, &handled, nullptr);
-    const itimerval often{{0, 200}, {0, 200}};
-    ::setitimer(ITIMER_REAL, &often, nullptr);
-    const auto error = new_error();
-    static_cast<void>(mortise_lock_acquire(lock.get(), patience_ms, error.get()));
-    const itimerval never{};
-    ::setitimer(ITIMER_REAL, &never, nullptr);
-    test.send(mortise_error_message(error.get()));
-    test.receive();
-  });
-  ASSERT_EQ("", killed.receive());
-  killed.kill();
-  expect_free();
-}
-
-// ---- where the helper cannot start ----------------------------------------------------------
-
-// From here on this call fails with the error.
-void forbid(std::uint32_t number, std::uint32_t error) {
-  sock_filter rules[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
-  ASSERT_EQ(0, ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-  ASSERT_EQ(0, ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
-}
-
-struct obstacle_to_start {
-  const char* name;
-  void (*raise)();
-  mortise_status status;
-  const char* message;
-};
-
-const obstacle_to_start obstacles_to_start[] = {
-    {"no_pidfd", [] { forbid(SYS_pidfd_open, ENOSYS); }, MORTISE_UNSUPPORTED,
-     "release_on_death: cannot watch this process (pidfd_open): Function not implemented; it needs "
-     "Linux 5.3 or later, so omit the option"},
-    {"no_memory_file", [] { forbid(SYS_memfd_create, EPERM); }, MORTISE_UNSUPPORTED,
-     "release_on_death: cannot share memory with the helper: Operation not permitted; allow it, or "
-     "omit the option"},
-    {"no_process", [] { forbid(SYS_execve, EPERM); }, MORTISE_UNSUPPORTED,
-     "release_on_death: cannot start the helper process: Operation not permitted; allow it, or "
-     "omit the option"},
-    {"no_file_size",
-     [] {
-       const rlimit small{1 << 20, 1 << 20};
-       ::setrlimit(RLIMIT_FSIZE, &small);
-     },
-     MORTISE_UNSUPPORTED,
-     "release_on_death: cannot share memory with the helper: File too large; raise the limit of "
-     "the "
-     "size of files, or omit the option"}};
-
-class release_on_death_start : public release_on_death,
-                               public ::testing::WithParamInterface<obstacle_to_start> {};
-
-TEST_P(release_on_death_start, the_first_acquire_reports_the_reason) {
-  child refused([&](child_end& test) {
-    const auto client = open_client(url());
-    const auto lock = open_lock(client, "order");
-    GetParam().raise();
-    const auto error = new_error();
-    test.send(status_name(mortise_lock_acquire(lock.get(), patience_ms, error.get())));
-    test.send(mortise_error_message(error.get()));
-  });
-  EXPECT_EQ(status_name(GetParam().status), refused.receive());
-  const auto message = refused.receive();
-  EXPECT_NE(std::string::npos, message.find(GetParam().message)) << message;
-  EXPECT_EQ("0", server.command({"EXISTS", lock_key("order")}));
-}
-
-INSTANTIATE_TEST_SUITE_P(safety, release_on_death_start, ::testing::ValuesIn(obstacles_to_start),
-                         [](const auto& item) { return std::string(item.param.name); });
-
-// The helper starts, and its report that it is ready is lost. Each start of its own would take 2 s.
-TEST_F(release_on_death, callers_that_wait_for_a_slow_start_share_its_failure) {
-  constexpr int count = 8;
-  child slow([&](child_end& test) {
-    helper::helper_process helper;
-    std::atomic<int> failures{0};
-    const auto began = boot_now();
-    std::thread([&] {
-      forbid(SYS_sendto, 0);  // in this thread and in those that it starts
-      std::vector<std::thread> callers;
-      for (int i = 0; i < count; ++i) {
-        callers.emplace_back([&] { failures += helper.begin(boot_now()).ok() ? 0 : 1; });
-      }
-      for (auto& one : callers) one.join();
-    }).join();
-    const bool is_soon = boot_now() - began < 10 * ns_per_s;
-    test.send(std::to_string(failures) + (is_soon ? " soon" : " late"));
-  });
-  EXPECT_EQ("8 soon", slow.receive());
-}
-
-TEST_F(release_on_death, the_first_process_of_a_container_is_refused) {
-  child refused([&](child_end& test) {
-    if (::unshare(CLONE_NEWPID) != 0) return test.send("no right");
-    const pid_t first = ::fork();
-    if (first == 0) {
-      const auto client = open_client(url());
-      const auto error = new_error();
-      const auto lock = open_lock(client, "order");
-      static_cast<void>(mortise_lock_acquire(lock.get(), patience_ms, error.get()));
-      test.send(mortise_error_message(error.get()));
-      ::_exit(0);
-    }
-    ::waitpid(first, nullptr, 0);
-  });
-  const auto message = refused.receive();
-  MORTISE_SKIP_FOR(message == "no right" ? "no right to make a namespace of processes" : "");
-  EXPECT_NE(std::string::npos, message.find("first process of its container")) << message;
-}
-
-TEST_F(release_on_death, a_name_that_is_too_long_is_refused) {
-  const auto client = open_client(url());
-  const auto error = new_error();
-  const std::string name(801, 'x');
-  EXPECT_EQ(nullptr,
-            mortise_lock_new(client.get(), name.data(), name.size(), nullptr, error.get()));
-  EXPECT_STREQ(
-      "name: 801 bytes are above the maximum of 800 with release_on_death; give a shorter name",
-      mortise_error_message(error.get()));
-  const auto longest = open_lock(client, name.substr(1));
-  expect_acquired(longest);
-  expect_released(longest);
 }
 
 }  // namespace

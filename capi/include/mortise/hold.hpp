@@ -280,7 +280,7 @@ class hold {
     return mode_->other != nullptr &&
            (mode_->other->is_held(owner_->raw) != 0 || mode_->is_held(owner_->raw) != 0);
   }
-  /** Unlocks in this mode, or in the one that a change on a queue led to. */
+  /** Unlocks in this mode, or in the one that a change led to. */
   template <class Unlock>
   mortise_status unlock_by(const Unlock &unlock) {
     const mortise_status code = unlock(*mode_);
@@ -303,12 +303,7 @@ class hold {
       return unexpected(error(status::unsupported, "only a hold of a read-write lock can change"));
     }
     mortise_error *filled = detail::error_of_thread();
-    const mortise_status code = call(owner_->raw, filled);
-    if (!is_current()) return done(code, filled);
-    // Not by the status, because a downgrade without an answer has also happened.
-    const bool is_other = mode_->other->is_held(owner_->raw) != 0;
-    if (is_other && mode_->is_held(owner_->raw) == 0) mode_ = mode_->other;
-    return detail::done(code, filled);
+    return done(call(owner_->raw, filled), filled);
   }
   /** The result of a call, which has changed a later hold if another thread acquired meanwhile. */
   result<void> done(mortise_status code, mortise_error *filled) const {

@@ -297,7 +297,10 @@ TEST(acknowledgement, hazard_7_data_that_were_replaced_in_between_are_not_acknow
   std::atomic<bool> is_replaced{false};
   std::atomic<int> grants{0};
   proxy between(all.master().socket_path(), [&](const fake_command& command) {
-    if (command.is("EXEC") || command.is("EVALSHA")) ++grants;
+    if (command.is("EXEC") || command.is("EVALSHA")) {
+      ++grants;
+      return is_replaced ? fault::delay(100) : fault::none();  // so that the replica has it by then
+    }
     if (!is_replaced || !command.is("INFO") || command.words.at(1) != "replication") {
       return fault::none();
     }
