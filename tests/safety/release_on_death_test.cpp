@@ -103,7 +103,7 @@ TEST_F(release_on_death, a_waiter_is_granted_the_lock_of_a_killed_holder) {
 }
 
 // The helper knows the weight of the request, and the server that of the hold.
-TEST_F(release_on_death, a_hold_whose_upgrade_never_arrived_is_released) {
+TEST_F(release_on_death, a_hold_is_released_although_its_upgrade_was_lost) {
   std::atomic<bool> is_upgrading{false};
   std::atomic<bool> has_upgraded{false};
   std::atomic<bool> is_killed{false};
