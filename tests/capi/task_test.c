@@ -166,20 +166,28 @@ static void each_kind_has_tasks(void) {
   "return(tonumber(redis.call('INFO','commandstats'):match('pubsub[^:]*:calls=(%d+)')or(0))) " \
   "0"
 
+/* Far below the second from which a wait is searched. */
+enum { short_wait_ms = 300 };
+
 /* A short wait of a task that holds costs no listing, however many there are. */
 static void short_waits_look_for_nothing(void) {
   mortise_queue *queue = open_queue(client, 0);
   mortise_lock *held = open_of_task(client, "held", 1);
   mortise_lock *other = open_of_task(client, "other", 1);
   hold(held, queue);
+  process rival = open_process();
+  mortise_lock *taken = open_of_task(rival.client, "other", 1);
+  hold(taken, rival.queue);
   const int64_t before = server_number(server, pubsub_calls);
   CHECK(before > 0);
   const int64_t end = now_ms() + 2500;
   while (now_ms() < end) {
-    hold(other, queue);
-    CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(other, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_lock_acquire_async(other, queue, 0, short_wait_ms, NULL));
+    check_event(queue, MORTISE_EVENT_ACQUIRED, 0, MORTISE_TIMED_OUT);
   }
   CHECK_NUMBER(before, server_number(server, pubsub_calls));
+  mortise_lock_free(taken);
+  end_process(&rival);
   mortise_lock_free(other);
   mortise_lock_free(held);
   mortise_queue_free(queue);

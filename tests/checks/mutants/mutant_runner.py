@@ -326,6 +326,8 @@ class Worker:
         return str(copy)
 
     def move(self, text):
+        if text == f"-I{self.build.root}":
+            return f"-I{self.folder}"
         for old, new in self.moved:
             if (text.removeprefix("-I") + "/").startswith(old + "/"):
                 return text.replace(old, new)
