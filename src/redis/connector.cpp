@@ -110,7 +110,7 @@ void connector::on_dialed(std::unique_ptr<net::transport> connected,
   loop_.schedule(*this, now + std::max<time_ns>(deadline_ - now, 0) / share);
   socket().attach(std::move(connected));
   if (!is_first) return begin_handshake(handshake::form::resp2_messages);
-  handshake_ns_ = now;
+  facts_.handshake_ns = now;
   if (auto known = config_.identity->read(login_); !known.ok()) return fail(std::move(known), true);
   sent_version_ = login_.version;
   begin_handshake(protocol_ == 3 ? handshake::form::resp3 : handshake::form::resp2_commands);
@@ -168,9 +168,10 @@ void connector::fall_back() noexcept {
 
 void connector::finish_handshake() {
   if (phase_ == phase::handshake_inbox) return go_up();
+  const auto began_ns = facts_.handshake_ns;
   facts_ = handshake_->facts();
+  facts_.handshake_ns = began_ns;
   facts_.is_reconnect = was_ever_up_;
-  facts_.handshake_ns = handshake_ns_;
   facts_.at = endpoint_.address();
   facts_.host = dialer_.host();
   if (protocol_ == 3 || config_.inbox.empty()) return go_up();

@@ -114,7 +114,6 @@ class connector final : public pipeline_listener,
   phase phase_ = phase::idle;
   int protocol_ = 3;
   std::optional<handshake> handshake_;
-  time_ns handshake_ns_ = 0;  // when the last handshake began
   session_facts facts_;
   login login_;                                 // of this attempt; empty when it is over
   std::atomic<std::uint64_t> sent_version_{0};  // of the last login that was sent to the server
