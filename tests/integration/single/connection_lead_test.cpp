@@ -83,6 +83,31 @@ TEST(connection_lead, is_given_back_by_a_caller_that_was_finished_early) {
   for (const auto& one : requests) EXPECT_EQ(one.answer, "PONG");
 }
 
+// While it lives, the I/O thread does nothing else.
+class busy_thread final : private net::task {
+ public:
+  explicit busy_thread(net::reactor& loop) : loop_(loop) {
+    loop_.post(*this);
+    while (!is_busy_) ::poll(nullptr, 0, 1);
+  }
+  ~busy_thread() {
+    is_over_ = true;
+    loop_.cancel(*this);
+  }
+  busy_thread(const busy_thread&) = delete;
+  busy_thread& operator=(const busy_thread&) = delete;
+
+ private:
+  void run() noexcept override {
+    is_busy_ = true;
+    while (!is_over_) ::poll(nullptr, 0, 1);
+  }
+
+  net::reactor& loop_;
+  std::atomic<bool> is_busy_{false};
+  std::atomic<bool> is_over_{false};
+};
+
 // The caller's thread had no core until after the deadline. The reply arrived meanwhile.
 TEST(connection_lead, reads_a_reply_that_is_there_at_the_deadline) {
   test_server server;
@@ -90,6 +115,7 @@ TEST(connection_lead, reads_a_reply_that_is_there_at_the_deadline) {
   session client(server.socket_path());
   ASSERT_TRUE(client.open().ok());
   for (int i = 1; i <= 20; ++i) {
+    const busy_thread busy(client.loop);
     auto& one = requests.emplace_back();
     one.caller = &one.wait;
     const time_ns deadline = boot_now();
