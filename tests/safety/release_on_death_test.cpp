@@ -102,7 +102,7 @@ TEST_F(release_on_death, a_waiter_is_granted_the_lock_of_a_killed_holder) {
   EXPECT_EQ(MORTISE_OK, next_event(queue).status);
 }
 
-// The helper knows the weight of the request, and the server that of the hold.
+// The server never sees the upgrade, so the hold is still a reader's.
 TEST_F(release_on_death, a_hold_is_released_although_its_upgrade_was_lost) {
   std::atomic<bool> is_upgrading{false};
   std::atomic<bool> has_upgraded{false};
