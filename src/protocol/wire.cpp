@@ -255,16 +255,6 @@ void write_renewal_alone(std::string& out, const table& protocol, const step_req
   write_script(out, protocol.renew_alone, request, keys);
 }
 
-namespace {
-
-// By force if the protocol can, because the claim may have other permits by then.
-const row& release_of_dead(const table& protocol) noexcept {
-  const bool can_force = protocol.force_release.code != nullptr;
-  return can_force ? protocol.force_release : protocol.rows.release;
-}
-
-}  // namespace
-
 void write_release_of_dead(std::string& out, const table& protocol, const step_request& request,
                            const key_set& keys) {
   step_request release;
@@ -272,11 +262,11 @@ void write_release_of_dead(std::string& out, const table& protocol, const step_r
   release.permits = request.permits;
   release.capacity = request.capacity;
   release.lifetimes_ms = request.lifetimes_ms;
-  write_script(out, release_of_dead(protocol), release, keys);
+  write_script(out, protocol.rows.release, release, keys);
 }
 
 void write_loading_for_dead(std::string& out, const table& protocol) {
-  redis::command_writer(out).command({"SCRIPT", "LOAD", release_of_dead(protocol).code->text});
+  redis::command_writer(out).command({"SCRIPT", "LOAD", protocol.rows.release.code->text});
 }
 
 bool is_compare_and_delete(const table& protocol, const step_request& request) {
