@@ -101,9 +101,21 @@ void cluster_routes::run() noexcept {
   }
   const auto now = boot_now();
   if (events.moved.any()) listener_.on_unacknowledged(slot_names(events.moved), now);
-  for (auto* const server : events.unopened) on_server_down(*server, server->problem());
+  if (events.unopened.any()) report_unopened(events);
   while (auto* const item = events.dropped.pop()) item->drop();
   if (events.up.any()) listener_.on_up(slot_names(events.up), now);
+}
+
+void cluster_routes::report_unopened(const slot_events& events) noexcept {
+  for (std::size_t i = 0; i < events.unopened.size(); ++i) {
+    if (!events.unopened.test(i)) continue;
+    cluster_server* server = nullptr;
+    {
+      const std::lock_guard guard(mutex_);
+      server = servers_[i].get();
+    }
+    on_server_down(*server, server->problem());
+  }
 }
 
 // ---- opening and closing --------------------------------------------------------------------
@@ -140,7 +152,7 @@ void cluster_routes::close(time_ns linger_ns) noexcept {
   loop_.cancel(static_cast<net::task&>(*this));
   {
     const std::lock_guard guard(mutex_);
-    events_.unopened.clear();
+    events_.unopened.reset();
     events_.up.reset();
   }
   run();
@@ -369,12 +381,12 @@ void cluster_routes::add_server(int server, const cluster::endpoint& where) {
 // which rejects the request.
 void cluster_routes::change_server(int server, const cluster::endpoint& where) {
   server_at(server).change(where);
-  std::erase(events_.unopened, &server_at(server));
+  events_.unopened.reset(static_cast<std::size_t>(server));
 }
 
 void cluster_routes::connect(int server) noexcept {
   if (server_at(server).begin().ok()) return;
-  events_.unopened.push_back(&server_at(server));
+  events_.unopened.set(static_cast<std::size_t>(server));
   loop_.post(*this);
 }
 

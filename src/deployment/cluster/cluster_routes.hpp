@@ -98,6 +98,7 @@ class cluster_routes final : private cluster::router::io,
   template <class Step>
   void enter(Step&& step) noexcept;
   void plan() noexcept;
+  void report_unopened(const slot_events& events) noexcept;
   [[nodiscard]] outcome why_unknown() const;
   void note_up(cluster_slot& slot) noexcept;
   static void subscribe(cluster_server& server, std::string_view channel);

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "base/fifo.hpp"
 #include "deployment/cluster/cluster_server.hpp"
+#include "deployment/cluster/routing/router.hpp"
 #include "deployment/cluster/routing/slot.hpp"
 #include "deployment/requests/server_request.hpp"
 
@@ -36,15 +37,15 @@ struct cluster_slot {
 };
 
 // Events that wait for the release of the mutex, in the order in which they are reported. Recording
-// an event of a slot needs no memory.
+// an event needs no memory.
 struct slot_events {
-  cluster::slot_set moved;                // acknowledgements about these slots no longer count
-  std::vector<cluster_server*> unopened;  // servers whose first attempt has failed
-  fifo<cluster_request> dropped;          // requests that are not sent
-  cluster::slot_set up;                   // requests about these slots can be sent again
+  cluster::slot_set moved;  // acknowledgements about these slots no longer count
+  std::bitset<cluster::most_servers> unopened;  // servers whose first attempt has failed
+  fifo<cluster_request> dropped;                // requests that are not sent
+  cluster::slot_set up;                         // requests about these slots can be sent again
 
   [[nodiscard]] bool is_empty() const noexcept {
-    return moved.none() && unopened.empty() && dropped.is_empty() && up.none();
+    return moved.none() && unopened.none() && dropped.is_empty() && up.none();
   }
 };
 

@@ -20,8 +20,6 @@ constexpr time_ns shortest_repeat_ns = 20 * ns_per_ms;
 constexpr time_ns longest_repeat_ns = 200 * ns_per_ms;
 // After more redirections the servers do not know the owner themselves.
 constexpr int most_redirections = 5;
-// A cluster has at most some thousand servers. More addresses are a mistake.
-constexpr std::size_t most_servers = 4096;
 // A server that left the cluster is forgotten after this time. Its address may then belong to a
 // server of another cluster.
 constexpr time_ns forget_ns = 60 * ns_per_s;

@@ -44,6 +44,9 @@ struct attachment {
 // The retryable outcome of a request that cannot be sent now.
 outcome not_reached(std::string_view what);
 
+// A cluster has at most some thousand servers. More addresses are a mistake.
+constexpr std::size_t most_servers = 4096;
+
 class router {
  public:
   // None of these functions may call the router.
