@@ -92,10 +92,10 @@ static void what_is_not_held_is_not_extended(void) {
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_extend(set.multi, 100000, error));
   CHECK_ERROR(error, MORTISE_NOT_OWNER, "\"2rw\": ");
   CHECK(mortise_lock_valid_ms(set.first) <= 20000);
-  /* Or is held in another way. */
+  /* Or is held again, by itself. */
   CHECK_STATUS(MORTISE_OK, mortise_rw_write_try(set.second, NULL));
   CHECK_STATUS(MORTISE_NOT_OWNER, mortise_multi_extend(set.multi, 100000, error));
-  CHECK_ERROR(error, MORTISE_NOT_OWNER, "\"2rw\": this handle holds the lock in the other mode");
+  CHECK_ERROR(error, MORTISE_NOT_OWNER, "\"2rw\": its hold of this multi ended");
   CHECK(mortise_rw_valid_ms(set.second) <= 20000);
   mortise_lock_free(in_the_way);
   close_set(&set);

@@ -80,7 +80,7 @@ static void one_in_the_way_leaves_nothing_behind(void) {
   close_set(&set);
 }
 
-static void a_member_that_was_changed_by_itself_is_released(void) {
+static void a_member_that_was_changed_by_itself_stays_a_part(void) {
   mortise_client *other = open_client(server);
   mortise_rw *writer = open_rw(other, "c rw");
   for (int is_freed = 0; is_freed <= 1; ++is_freed) {
@@ -89,6 +89,10 @@ static void a_member_that_was_changed_by_itself_is_released(void) {
       CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
       CHECK_STATUS(MORTISE_OK, is_reader ? mortise_rw_upgrade(set.rw, NULL)
                                          : mortise_rw_downgrade(set.rw, NULL));
+      CHECK_NUMBER(1, mortise_multi_is_held(set.multi));
+      CHECK(mortise_multi_valid_ms(set.multi) > 0);
+      CHECK_STATUS(MORTISE_OK, mortise_multi_extend(set.multi, 0, NULL));
+      CHECK_STATUS(MORTISE_OK, mortise_multi_progress(set.multi, NULL));
       if (is_freed) {
         mortise_multi_free(set.multi);
         set.multi = NULL;
@@ -104,6 +108,37 @@ static void a_member_that_was_changed_by_itself_is_released(void) {
   }
   mortise_rw_free(writer);
   mortise_client_free(other);
+}
+
+/* The server answers the upgrade only after the unlock, which leaves nothing held. */
+static void an_unlock_ends_the_upgrade_of_a_member(void) {
+  mortise_queue *queue = mortise_queue_new(client, 0, NULL);
+  mortise_event *event = mortise_event_new();
+  for (int is_freed = 0; is_freed <= 1; ++is_freed) {
+    struct set set = open_set(1);
+    CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
+    server_command(server, "CLIENT PAUSE 500 WRITE");
+    CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_async(set.rw, queue, 7, NULL));
+    CHECK_NUMBER(1, mortise_multi_is_held(set.multi));
+    CHECK_STATUS(MORTISE_OK, mortise_multi_progress(set.multi, NULL));
+    if (is_freed) {
+      mortise_multi_free(set.multi);
+      set.multi = NULL;
+    } else {
+      CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, NULL));
+      CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
+    }
+    CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+    CHECK_NUMBER(MORTISE_EVENT_UPGRADED, mortise_event_kind(event));
+    CHECK_STATUS(MORTISE_NOT_OWNER, mortise_event_status(event));
+    /* A command of this client after the unlock sees its effect. */
+    CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire(set.rw, patience_ms, NULL));
+    CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(set.rw, NULL));
+    CHECK_NUMBER(0, held_keys());
+    close_set(&set);
+  }
+  mortise_event_free(event);
+  mortise_queue_free(queue);
 }
 
 static void a_wait_is_cancelled_whole(void) {
@@ -439,7 +474,8 @@ int main(void) {
   client = open_client(server);
   RUN(all_are_held_and_all_are_released);
   RUN(one_in_the_way_leaves_nothing_behind);
-  RUN(a_member_that_was_changed_by_itself_is_released);
+  RUN(a_member_that_was_changed_by_itself_stays_a_part);
+  RUN(an_unlock_ends_the_upgrade_of_a_member);
   RUN(a_wait_is_cancelled_whole);
   RUN(a_wait_costs_no_member_its_lease);
   RUN(bad_members_are_named);

@@ -2531,7 +2531,8 @@ MORTISE_NODISCARD MORTISE_API mortise_status mortise_multi_acquire(mortise_multi
                                                                    int64_t timeout_ms,
                                                                    mortise_error *error);
 /**
- * Unlocks all members, in reverse order. Afterwards none is held, whatever the status.
+ * Unlocks all members, in reverse order. Afterwards none is held, whatever the status. An upgrade
+ * of a member that is still open ends with MORTISE_NOT_OWNER.
  * @return the statuses of `mortise_lock_unlock`. The message names the member that failed.
  * - MORTISE_OK: all were released.
  * - MORTISE_LOST: a member was lost before. This status wins over other failures.
@@ -2593,9 +2594,10 @@ MORTISE_API int64_t mortise_multi_valid_ms(const mortise_multi *multi);
 /** `mortise_lock_deadline_ns` of the member that ends first, or 0 unless all are held. */
 MORTISE_API int64_t mortise_multi_deadline_ns(const mortise_multi *multi);
 /**
- * The number of the multi's own hold. Its members have numbers of their own. If a member is
- * acquired by itself after it was lost, that hold is not part of the multi's hold.
- * `mortise_multi_is_held` then stays 0, and an unlock of the multi does not unlock that member.
+ * The number of the multi's own hold. Its members have numbers of their own. A member that is
+ * upgraded or downgraded by itself remains part of the multi's hold. If a member is acquired by
+ * itself after it was lost, that hold is not part of it. `mortise_multi_is_held` then stays 0, and
+ * an unlock of the multi does not unlock that member.
  */
 MORTISE_API int64_t mortise_multi_hold_number(const mortise_multi *multi);
 /**

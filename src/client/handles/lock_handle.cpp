@@ -200,6 +200,13 @@ outcome lock_handle::end_hold(lock::gate& gate, lock::hold_mode mode, std::int64
   return checked.ok() ? gate.unlock(owner_, mode, call, now) : checked;
 }
 
+// The hold as a part of a multi, whose unlock leaves nothing held.
+outcome lock_handle::end_part(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
+                              lock::operation* call, time_ns now) {
+  if (owner_.check_number(hold_number).ok()) gate.end_upgrade(owner_);
+  return end_hold(gate, present_mode(mode, hold_number), hold_number, call, now);
+}
+
 outcome lock_handle::upgrade() {
   blocking_operation<lock::operation> call;
   return block(call, command_timeout_ms(),
@@ -393,9 +400,8 @@ outcome lock_handle::start(lock::acquire_operation& call) {
 
 outcome lock_handle::start_unlock(lock::operation& call, lock::hold_mode mode,
                                   std::int64_t hold_number) {
-  return gate_driver_->enter([&](lock::gate& gate, time_ns now) {
-    return end_hold(gate, present_mode(mode, hold_number), hold_number, &call, now);
-  });
+  return gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { return end_part(gate, mode, hold_number, &call, now); });
 }
 
 outcome lock_handle::start_extend(lock::operation& call, std::int64_t lease_ms) {
@@ -415,7 +421,7 @@ bool lock_handle::start_top_up(lock::operation& call) {
 
 void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept {
   gate_driver_->enter([&](lock::gate& gate, time_ns now) {
-    end_hold(gate, present_mode(mode, hold_number), hold_number, nullptr, now);
+    static_cast<void>(end_part(gate, mode, hold_number, nullptr, now));
   });
 }
 
@@ -557,9 +563,9 @@ bool lock_handle::has_hold(lock::hold_mode mode) const {
   });
 }
 
-outcome lock_handle::check_held(lock::hold_mode mode) {
+outcome lock_handle::check_held() {
   return gate_driver_->enter(
-      [&](lock::gate& gate, time_ns now) { return gate.check_held(owner_, mode, now); });
+      [&](lock::gate& gate, time_ns now) { return gate.check_held(owner_, now); });
 }
 
 std::int64_t lock_handle::valid_ms() const {

@@ -80,7 +80,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   outcome downgrade_async(const std::shared_ptr<event_queue>& queue, std::int64_t tag);
   // The same for a caller that keeps the operation until it is finished.
   outcome start(lock::acquire_operation& call);
-  // Also in the other mode, if the hold with this number has changed to it.
+  // Also in the other mode, if the hold with this number has changed to it. Ends an open upgrade.
   outcome start_unlock(lock::operation& call, lock::hold_mode mode, std::int64_t hold_number);
   outcome start_extend(lock::operation& call, std::int64_t lease_ms);
   // Extends a hold without renewal that has used a tenth of its lease. False if no request was
@@ -103,8 +103,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
 
   [[nodiscard]] bool is_held() const;
   [[nodiscard]] bool has_hold(lock::hold_mode mode) const;
-  // ok, or why there is no hold in this mode.
-  outcome check_held(lock::hold_mode mode);
+  // ok, or why there is no hold, or `busy` while another call is changing it.
+  outcome check_held();
   [[nodiscard]] std::int64_t valid_ms() const;
   // End of the hold by CLOCK_BOOTTIME. 0 without a hold.
   [[nodiscard]] time_ns deadline_ns() const;
@@ -158,6 +158,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
                         const lock::amount& amount, std::int64_t timeout_ms, bool is_try);
   [[nodiscard]] lock::hold_mode present_mode(lock::hold_mode mode, std::int64_t hold_number) const;
   outcome end_hold(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
+                   lock::operation* call, time_ns now);
+  outcome end_part(lock::gate& gate, lock::hold_mode mode, std::int64_t hold_number,
                    lock::operation* call, time_ns now);
   outcome ask(const protocol::command& request, time_ns deadline);
   // `adopted` is the owner token of an exported hold, or empty.

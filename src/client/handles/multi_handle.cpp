@@ -174,7 +174,8 @@ outcome multi_handle::note_progress() {
   if (client_->is_closed()) return client_freed();
   if (!is_held_) return outcome::of(status::not_owner, "this multi holds nothing");
   for (const auto& item : members_) {
-    if (auto held = item.check_held(); !held.ok()) return held;
+    auto held = item.check_held();
+    if (!held.ok() && held.code != status::busy) return held;  // an upgrade keeps the hold
   }
   for (const auto& item : members_) {
     auto noted = item.handle->note_progress(item.hold_number);
@@ -321,7 +322,7 @@ void multi_handle::give_back_all() noexcept {
 bool multi_handle::member::is_of_hold() const { return handle->hold_number() == hold_number; }
 
 outcome multi_handle::member::check_held() const {
-  auto held = handle->check_held(amount.mode);
+  auto held = handle->check_held();
   if (held.ok() && !is_of_hold()) {
     held =
         outcome::of(status::not_owner, "its hold of this multi ended; its handle has a newer hold");
@@ -330,7 +331,7 @@ outcome multi_handle::member::check_held() const {
   return held;
 }
 
-bool multi_handle::member::is_held() const { return handle->has_hold(amount.mode) && is_of_hold(); }
+bool multi_handle::member::is_held() const { return handle->is_held() && is_of_hold(); }
 
 bool multi_handle::is_held() const {
   const std::lock_guard guard(mutex_);

@@ -27,7 +27,7 @@ class multi_handle final : public cancellable, public std::enable_shared_from_th
 
     [[nodiscard]] bool is_of_hold() const;
     [[nodiscard]] bool is_held() const;
-    // ok if its part of the multi's hold lasts.
+    // ok if its part of the multi's hold lasts, in whichever mode. `busy` during an upgrade.
     [[nodiscard]] outcome check_held() const;
   };
   static constexpr std::size_t most_members = 64;

@@ -130,11 +130,15 @@ outcome gate::check_held(const lock::owner& owner) const {
   return checked.ok() ? owner.queue->check_free() : checked;
 }
 
-outcome gate::check_held(const lock::owner& owner, hold_mode mode, time_ns now) {
+outcome gate::check_held(const lock::owner& owner, time_ns now) {
   settle(now);
-  auto checked = check_held(owner);
-  if (!checked.ok() || owner.has_hold(mode)) return checked;
-  return outcome::of(status::not_owner, "this handle holds the lock in the other mode");
+  return check_held(owner);
+}
+
+void gate::end_upgrade(lock::owner& owner) {
+  if (owner.state() != owner_state::held || owner.queue->check_free().ok()) return;
+  owner.queue->end_calls_of(owner,
+                            outcome::of(status::not_owner, "the hold was unlocked meanwhile"));
 }
 
 outcome gate::extend(lock::owner& owner, std::int64_t lease_ms, operation& done, time_ns now) {

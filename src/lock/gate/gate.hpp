@@ -41,8 +41,10 @@ class gate {
   outcome export_hold(owner& owner, exported_claim& exported, time_ns now);
   // The owner reports progress, so its hold may be renewed for longer. Returns ok while it holds.
   outcome note_progress(owner& owner, time_ns now);
-  // ok if the owner holds in this mode and no other call is changing the hold.
-  outcome check_held(const owner& owner, hold_mode mode, time_ns now);
+  // Ends an open upgrade of the owner's hold, which could not be unlocked before its result.
+  void end_upgrade(owner& owner);
+  // ok if the owner holds and no other call is changing the hold.
+  outcome check_held(const owner& owner, time_ns now);
   // raise() upgrades to exclusive mode if no other holder shares the lock. lower() downgrades to
   // `permits`.
   outcome raise(owner& owner, operation& done, time_ns now);
