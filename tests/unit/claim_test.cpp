@@ -68,18 +68,18 @@ TEST_F(claim_test, the_server_gets_the_margin_and_the_user_the_lease) {
 }
 
 TEST_F(claim_test, the_margin_is_the_drift_for_every_step) {
-  auto narrow = terms();
-  narrow.drift_ppm = 10'000;
-  lock::claim claim{1, "token", protocol::queued().facts, {}, narrow, {.waits = true}, io_};
+  auto wide = terms();
+  wide.drift_ppm = 20'000;  // twice the default
+  lock::claim claim{1, "token", protocol::queued().facts, {}, wide, {.waits = true}, io_};
   claim.attempt()->start(true, nullptr, start_ns);
-  EXPECT_EQ(io_.last().ttl_ms, 30'302);
+  EXPECT_EQ(io_.last().ttl_ms, 30'602);
   claim.on_answer(1, queued(5000, 0, 50'000'000), start_ns + ms(1));
-  // 10.1 ms of a clock that is too fast by a hundredth are 10 of ours.
-  EXPECT_EQ(claim.on_grant(first_token, 50'010'100, false, start_ns + ms(500)),
+  // 10.2 ms of a clock that is too fast by two hundredths are 10 of ours.
+  EXPECT_EQ(claim.on_grant(first_token, 50'010'200, false, start_ns + ms(500)),
             claim_event::granted);
   EXPECT_EQ(claim.hold()->valid_until(), start_ns + ms(10) + ms(lock::grant_lease_ms));
   EXPECT_NE(claim.hold()->renew(30'000, 0, nullptr, start_ns + ms(500)), 0U);
-  EXPECT_EQ(io_.last().ttl_ms, 30'302);
+  EXPECT_EQ(io_.last().ttl_ms, 30'602);
 }
 
 TEST_F(claim_test, hazard_06_validity_counts_from_before_sending) {

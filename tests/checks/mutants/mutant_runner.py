@@ -382,6 +382,9 @@ def run_all(jobs, workers, function):
 def run_mutants(mutants, root, workers, note):
     """Runs all, and calls note(name, result) after each; true when each was caught."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # A mutant that allocates without end fails before the machine does.
+    most_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most_bytes))
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     workers = min(workers, len(mutants))
     entries = list(dict.fromkeys(entry for mutant in mutants for entry in mutant.tests))
