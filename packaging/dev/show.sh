@@ -24,6 +24,7 @@ evidence_coverage() {
 }
 
 command_evidence() {
+  if [[ " $* " == *" --help "* && ${1:-} != --campaign ]]; then exec tests/evidence/run_slice --help; fi
   if [[ ${1:-} == --coverage ]]; then evidence_coverage "${@:2}"; fi
   need "${packages_library[@]}" "${packages_server[@]}" "${packages_go[@]}" "${packages_bindings[@]}" \
     iproute2 libgtest-dev luajit nlohmann-json3-dev python3 util-linux
