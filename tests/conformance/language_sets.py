@@ -2,12 +2,13 @@
 # What a scenario may need and a language lacks. Such a run is omitted, and is a dash in the table.
 CANNOT = {
     "cxx": {"negative_timeout"},
-    "go": {"fork", "queue", "negative_timeout", "exit_handlers", "change_of_a_member",
-           "listing_timeout", "blocking_calls"},
-    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "change_of_a_member"},
+    "go": {"fork", "queue", "negative_timeout", "exit_handlers", "extend_of_a_member",
+           "upgrade_of_a_member", "listing_timeout", "blocking_calls"},
+    "java": {"fork", "queue", "negative_timeout", "text_of_not_acquired", "extend_of_a_member",
+             "upgrade_of_a_member"},
     "lua5.4": {"threads"},
     "luajit": {"threads"},
-    "python": {"queue", "text_of_not_acquired"},
+    "python": {"queue", "text_of_not_acquired", "upgrade_of_a_member"},
 }
 
 
