@@ -1997,7 +1997,9 @@ MORTISE_API mortise_status mortise_semaphore_release(mortise_semaphore *semaphor
                                                      mortise_error *error);
 /**
  * Changes the number of permits, for all users of the name. Existing holds stay, even if they
- * exceed the new number. Nobody enters until there is room. It waits at most command_timeout.
+ * exceed the new number. Nobody enters until there is room. Meanwhile clients retain no permits
+ * (option `retain`), and holders may be notified as of a waiter (option `contended`). It waits at
+ * most command_timeout.
  * @param capacity 1 to MORTISE_MAX_PERMITS.
  * @return
  * - MORTISE_OK: changed.

@@ -1,5 +1,6 @@
 -- Changes the number of permits of a semaphore, for all its users. Present holds stay. Waiters are
--- admitted as far as there is room.
+-- admitted as far as there is room. While more permits are in use, holders that give way are
+-- notified as of a waiter: otherwise a client that retains permits would take them up again.
 --
 -- KEYS  1 holders, 2 fence, 3 queue, 4 permits
 -- ARGV  1 unused, 2 unused, 3 unused, 4 unused, 5 permits
@@ -23,4 +24,5 @@ local left = math.max(0, redis.call('PTTL', KEYS[1]))
 redis.call('SET', KEYS[4], ARGV[5], 'PX', left + PERMITS_LIFE)
 sweep()
 admit_waiters(false, nil, tonumber(ARGV[5]))
+if used > tonumber(ARGV[5]) then notify_holders() end
 return before or 0

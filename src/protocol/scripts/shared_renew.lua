@@ -14,9 +14,14 @@
 
 local owner, ttl, weight = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
+-- Whether a resize has left more permits in use than there are. Also a hint, like the queue.
+local function is_beyond_resize()
+  local limit = KEYS[4] and tonumber(redis.pcall('GET', KEYS[4]) or nil)
+  return limit and used > limit
+end
 local function renewed()
   local count, waiting = tonumber(ARGV[3]), redis.pcall('LLEN', KEYS[3])
-  local others = type(waiting) == 'number' and waiting > 0
+  local others = type(waiting) == 'number' and waiting > 0 or is_beyond_resize()
   return {1, count > 0 and draw(count) or 0, NOW_US, ttl, others and 1 or 0}
 end
 if lease_end(entry) then

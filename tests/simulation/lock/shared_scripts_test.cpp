@@ -300,6 +300,29 @@ TEST_F(shared_scripts, a_renewal_tells_whether_others_wait) {
   EXPECT_EQ(rw(scripts::shared_renew, bob, "1", "0").items.at(4).integer, 1);
 }
 
+// The clients of the holders then retain none of these permits.
+TEST_F(shared_scripts, a_resize_below_the_permits_in_use_is_reported_like_a_waiter) {
+  const std::string one = "m1:a:3.1r::550";
+  const auto is_reported = [&] {
+    return server_
+               .call({"EVAL", std::string(scripts::shared_renew.text), "4", "lock", "fence",
+                      "lock:sq", "lock:permits", one, "500", "0", "1"})
+               .items.at(4)
+               .integer == 1;
+  };
+  EXPECT_EQ(semaphore(scripts::shared_acquire, one, "1").items.at(0).integer, 1);
+  EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "1").items.at(0).integer, 1);
+  EXPECT_EQ(semaphore(scripts::semaphore_resize, "", "0", "2").integer, 3);
+  EXPECT_FALSE(was_sent("W ")) << published_;
+  EXPECT_FALSE(is_reported());
+  EXPECT_EQ(semaphore(scripts::semaphore_resize, "", "0", "1").integer, 2);
+  EXPECT_TRUE(was_sent("W " + one)) << published_;
+  EXPECT_FALSE(was_sent("W " + bob)) << published_;
+  EXPECT_TRUE(is_reported()) << "the message may have been lost";
+  EXPECT_EQ(semaphore(scripts::shared_release, bob, "1").integer, 1);
+  EXPECT_FALSE(is_reported());
+}
+
 TEST_F(shared_scripts, a_downgrade_tells_whether_others_wait_on) {
   EXPECT_TRUE(write(alice));
   EXPECT_FALSE(read(bob));
