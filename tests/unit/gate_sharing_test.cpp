@@ -312,6 +312,25 @@ TEST_F(gate_sharing_test, only_who_reads_alone_becomes_the_writer) {
   EXPECT_TRUE(asks(third_call_, start_ns + ms(6))) << "nobody joins who is about to write";
 }
 
+// To the server the retained claim is another reader.
+TEST_F(gate_sharing_test, an_upgrade_first_releases_a_retained_claim_of_this_client) {
+  first_.retain_ms = second_.retain_ms = 1000;
+  second_.lease_ms = 20'000;  // so the claims differ
+  read_first();
+  acquire(second_call_, start_ns + ms(2));
+  answer_last(granted(first_token + 1), start_ns + ms(3));
+  EXPECT_TRUE(unlock(second_, start_ns + ms(4)).ok());
+  ASSERT_TRUE(gate_.is_retained());
+  const auto retained = io_.last().token;
+  other_call raised;
+  ASSERT_TRUE(gate_.raise(first_, raised, start_ns + ms(5)).ok());
+  EXPECT_FALSE(gate_.is_retained());
+  ASSERT_EQ(io_.last().what, step::raise);
+  const auto& before = io_.requests[io_.count() - 2];
+  EXPECT_EQ(before.what, step::release_alone);
+  EXPECT_EQ(before.token, retained);
+}
+
 TEST_F(gate_sharing_test, nobody_joins_who_will_ask_to_write_when_there_is_a_connection) {
   read_first();
   io_.is_up = false;

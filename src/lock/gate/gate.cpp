@@ -169,7 +169,10 @@ outcome gate::note_progress(lock::owner& owner, time_ns now) {
 outcome gate::raise(lock::owner& owner, operation& done, time_ns now) {
   settle(now);
   auto checked = check_held(owner);
-  return checked.ok() ? owner.queue->raise(owner, done, now) : checked;
+  if (!checked.ok()) return checked;
+  // At the server a retained claim is another holder, which would block its own client.
+  for (const auto& each : queues_) each->end_retention(now);
+  return owner.queue->raise(owner, done, now);
 }
 
 outcome gate::lower(lock::owner& owner, std::int64_t permits, operation& done, time_ns now) {
