@@ -167,7 +167,7 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
                            std::string_view adopted);
   outcome check_adoption(const protocol::exported_hold& exported) const;
   outcome acknowledge_export(std::int64_t lease_ms);
-  outcome give_out(const lock::exported_claim& exported);
+  outcome give_out(const lock::exported_claim& exported, time_ns deadline);
   outcome rearm(lock::gate& gate, time_ns now);
   outcome arm_notices();
   void notice(std::unique_ptr<event_node>& slot, event_kind kind, status code, reason why,

@@ -33,6 +33,7 @@ outcome lock_handle::export_hold(std::int64_t lease_ms, std::string& text) {
   const auto& rules = gate_driver_->rules();
   if (auto supported = check_support(rules); !supported.ok()) return supported;
   if (auto fit = client_->check_lease(lease_ms); !fit.ok()) return fit;
+  const auto deadline = client_->command_deadline();
   if (auto known = acknowledge_export(lease_ms); !known.ok()) return known;
   lock::exported_claim claim;
   auto result = gate_driver_->enter([&](lock::gate& gate, time_ns now) {
@@ -53,7 +54,7 @@ outcome lock_handle::export_hold(std::int64_t lease_ms, std::string& text) {
   exported.name = name_;
   exported.owner_token = claim.id_token;
   text = protocol::text_of(exported);
-  return give_out(claim);
+  return give_out(claim, deadline);
 }
 
 // Replicas acknowledge the replies to steps only. So they acknowledge the lease before the export.
@@ -70,7 +71,7 @@ outcome lock_handle::acknowledge_export(std::int64_t lease_ms) {
 // From now on the server refuses each request of the exporter, however late. So neither its renewal
 // nor its death changes the exported hold, also after the id has been adopted and exported again
 // (hazards 16 and 17).
-outcome lock_handle::give_out(const lock::exported_claim& exported) {
+outcome lock_handle::give_out(const lock::exported_claim& exported, time_ns deadline) {
   lock::step_request request;
   request.token = exported.id_token;
   request.adopted = exported.owner_token;
@@ -80,7 +81,6 @@ outcome lock_handle::give_out(const lock::exported_claim& exported) {
   bool was_owner = false;
   const auto command =
       protocol::export_hold(gate_driver_->rules(), gate_driver_->keys(), request, was_owner);
-  const auto deadline = client_->command_deadline();
   auto result = ask(command, deadline);
   // The server recognizes a repetition. Nobody knows the id yet, so without it the lock would stay
   // taken for the whole lease (hazard 15).

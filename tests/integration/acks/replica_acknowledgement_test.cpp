@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "protocol/scripts/scripts.hpp"
 #include "support/handles.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
@@ -239,6 +240,26 @@ TEST(acknowledgement, hazard_7_the_lease_of_an_exported_hold_is_at_the_replica) 
     return id != nullptr;
   }));
   EXPECT_GT(std::stoll(all.replica().command({"PTTL", key})), 30'000);
+}
+
+// The extension before the export takes its time from the same command_timeout.
+TEST(acknowledgement, an_export_waits_at_most_command_timeout) {
+  replicated all;
+  proxy between(all.master().socket_path());
+  const auto client = open_client(between.url() + "?acks=1&command_timeout=5s&renewal=off");
+  const auto lock = open_lock(client, "x");
+  expect_acquired(lock);
+  // Otherwise the server answers that it does not know the script.
+  all.master().command({"SCRIPT", "LOAD", std::string(scripts::queued_adopt.text)});
+  constexpr int late_ms = 3000;
+  between.set_rule([](const fake_command& command) {
+    return command.is("EVALSHA") || command.is("EVAL") ? fault::delay(late_ms) : fault::none();
+  });
+  const auto error = new_error();
+  EXPECT_FALSE(hold_id_handle(mortise_lock_export(lock.get(), 60'000, error.get())));
+  EXPECT_EQ(MORTISE_UNKNOWN, mortise_error_status(error.get()));
+  EXPECT_NE(std::string(mortise_error_message(error.get())).find("not renewed any longer"),
+            std::string::npos);
 }
 
 // A waiter that is granted a lock by message asks, because only a reply is acknowledged.
