@@ -103,6 +103,17 @@ TEST_F(gate_sharing_test, hazard_24_a_renewal_tells_of_who_waits_where_the_messa
   EXPECT_TRUE(asks(second_call_, start_ns + ms(11'002)));
 }
 
+TEST_F(gate_sharing_test, hazard_17_nobody_joins_before_a_report_of_force_is_checked) {
+  read_first();
+  gate_.on_forced(io_.last().token, start_ns + ms(2));
+  ASSERT_EQ(io_.last().what, step::renew);
+  const auto check = io_.last();
+  EXPECT_TRUE(asks(second_call_, start_ns + ms(3)));
+  gate_.on_answer(check.claim_id, check.serial, result_of(answer::renewed), start_ns + ms(4));
+  acquire(third_call_, start_ns + ms(5));
+  EXPECT_TRUE(third_call_.result.ok()) << "the report was false";
+}
+
 TEST_F(gate_sharing_test, nobody_joins_a_hold_that_may_be_over_before_long) {
   read_first();
   io_.is_up = false;  // so that it is not renewed

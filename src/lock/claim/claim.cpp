@@ -115,8 +115,8 @@ outcome claim::failure_of_request() const {
 bool claim::is_settled(time_ns now) const noexcept {
   const auto* const held = std::get_if<lock::hold>(&phase_);
   return held != nullptr && now < held->rests_until() && is_acknowledged() && !others_wait_ &&
-         !held->may_be_queued() && requests_.open() == requests_.open(step::renew) &&
-         !value_.exists();
+         !held->may_be_queued() && !held->is_force_reported() &&
+         requests_.open() == requests_.open(step::renew) && !value_.exists();
 }
 
 }  // namespace mortise::lock

@@ -85,9 +85,9 @@ class claim {
   [[nodiscard]] bool others_wait() const noexcept { return others_wait_; }
   [[nodiscard]] bool has_known_waiter() const noexcept { return has_known_waiter_; }
   [[nodiscard]] bool is_acknowledged() const noexcept { return !unacknowledged_since_; }
-  // Whether no other client is known to wait, at least half of a lease is certain, and no value
-  // belongs to the present holder. The claim may then serve another reader, or be retained without
-  // a holder.
+  // Whether no other client is known to wait, at least half of a lease is certain, no forced
+  // release is reported, and no value belongs to the present holder. The claim may then serve
+  // another reader, or be retained without a holder.
   [[nodiscard]] bool is_settled(time_ns now) const noexcept;
   // For the attempt after a granted one.
   [[nodiscard]] const contention& next_contention() const noexcept { return next_contention_; }

@@ -31,6 +31,9 @@ class hold {
   // A message reports that the hold was ended by force. The server is asked at once.
   void on_forced(time_ns now);
 
+  // Whether no later reply has shown yet that this message was false.
+  [[nodiscard]] bool is_force_reported() const noexcept { return forced_since_.has_value(); }
+
   // Requests at least `lease_ms` from now, and tokens. Returns the request's serial, or 0 if it
   // could not be sent.
   std::uint32_t renew(std::int64_t lease_ms, std::int64_t reserve, const operation* requester,

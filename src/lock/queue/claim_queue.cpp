@@ -269,7 +269,9 @@ bool claim_queue::may_pass(time_ns now) const noexcept {
 }
 
 bool claim_queue::pass_to_next(time_ns now) {
-  if (sharing_.has_token(hold())) {
+  // After a report of a forced release the next holder begins with the reply to a request, because
+  // another client may already hold the lock (hazard 17). A false report costs no more (hazard 32).
+  if (sharing_.has_token(hold()) && !hold().is_force_reported()) {
     passes_.note_pass();
     grant_to_next(now);
     return true;
@@ -329,8 +331,11 @@ void claim_queue::renewed(time_ns now) {
   // A quorum that did not decide an upgrade is asked again, also if this renewal came first.
   if (calls_.has(sole_call::upgrade)) hold().raise_again(now);
   if (!is_refilling_) return;
-  // The renewal may be older than the doubt about the claim (hazard 7).
-  current_->is_acknowledged() ? grant_to_next(now) : replace_claim(now);
+  // The renewal may be older than the doubt about the claim (hazard 7), or than a report of a
+  // forced release. The waiter does not wait for further replies, because false reports could
+  // follow each other without end (hazard 32).
+  const bool is_sure = current_->is_acknowledged() && !hold().is_force_reported();
+  is_sure ? grant_to_next(now) : replace_claim(now);
 }
 
 void claim_queue::handle(claim_event what, time_ns now) {
