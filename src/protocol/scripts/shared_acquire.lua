@@ -43,7 +43,7 @@ end
 local owner, ttl, mode, weight = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local entry, ends = entry_of(weight, owner), NOW + ttl
 if IS_FOREIGN then return foreign(KIND) end
-local limit = permits(ARGV[5])
+local limit = permits(ARGV[5], weight)
 if weight > limit then
   return redis.error_reply('LIMIT ' .. weight .. ' permits were asked for, there are ' .. limit)
 end

@@ -131,6 +131,14 @@ TEST_F(shared_scripts, a_waiter_for_more_than_there_is_now_is_sent_to_ask) {
   EXPECT_TRUE(holds("1 " + carol));
 }
 
+TEST_F(shared_scripts, a_refused_request_sets_no_number_of_permits) {
+  EXPECT_TRUE(semaphore(scripts::shared_acquire, alice, "3", "2").is_error());
+  EXPECT_EQ(server_.find("lock:permits"), nullptr);
+  EXPECT_EQ(semaphore(scripts::shared_acquire, bob, "3", "10").items.at(0).integer, 1);
+  EXPECT_TRUE(semaphore(scripts::shared_acquire, carol, "11", "20").is_error())
+      << "the number of the first user counts";
+}
+
 TEST_F(shared_scripts, what_was_free_ends_with_its_lease) {
   const auto ttl = [&](const char* key) { return server_.call({"PTTL", key}).integer; };
   EXPECT_TRUE(write(alice));

@@ -26,12 +26,14 @@ local function split(entry)
 end
 
 -- The number of permits. The number of a semaphore's first user is kept for a day after its last
--- use. Later users get this number.
-local function permits(given)
+-- use. Later users get this number. A request for a larger weight is refused, and keeps no number.
+local function permits(given, weight)
   if KIND == 'rw' then return WHOLE end
   local known = tonumber(redis.call('GET', KEYS[4]) or nil)
   if known then return known end
-  redis.call('SET', KEYS[4], given, 'PX', PERMITS_LIFE)
+  if (weight or 0) <= tonumber(given) then
+    redis.call('SET', KEYS[4], given, 'PX', PERMITS_LIFE)
+  end
   return tonumber(given)
 end
 
