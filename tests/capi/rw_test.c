@@ -236,6 +236,8 @@ static void other_kinds_of_lock_are_refused(void) {
     CHECK_STATUS(MORTISE_REFUSED, mortise_rw_write_acquire(rw, patience_ms, error));
     CHECK_CONTAINS(mortise_error_server_text(error), "FOREIGN");
     CHECK_STATUS(MORTISE_REFUSED, mortise_rw_query(rw, info, error));
+    CHECK_STATUS(MORTISE_REFUSED, mortise_rw_force_release(rw, "m1:a:1.1::1", 11, error));
+    CHECK_CONTAINS(mortise_error_server_text(error), "FOREIGN");
     CHECK_CONTAINS(server_command(server, "DUMP {mortise:kinds}"), before);
     CHECK_NUMBER(1, server_number(server, lock_keys));
     server_command(server, "DEL {mortise:kinds}");

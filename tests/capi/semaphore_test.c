@@ -358,6 +358,8 @@ static void other_kinds_of_lock_are_refused(void) {
   CHECK_STATUS(MORTISE_REFUSED, mortise_semaphore_acquire(semaphore, 1, patience_ms, error));
   CHECK_STATUS(MORTISE_REFUSED, mortise_semaphore_resize(semaphore, 9, error));
   CHECK_CONTAINS(mortise_error_server_text(error), "FOREIGN");
+  CHECK_STATUS(MORTISE_REFUSED, mortise_semaphore_force_release(semaphore, "m1:a", 4, error));
+  CHECK_CONTAINS(mortise_error_server_text(error), "FOREIGN");
   CHECK_NUMBER(2, server_number(server, "ZCARD {mortise:kinds}"));
   CHECK_NUMBER(0, server_number(server, "EXISTS {mortise:kinds}:permits"));
   CHECK_STATUS(MORTISE_OK, mortise_rw_read_unlock(rw, NULL));

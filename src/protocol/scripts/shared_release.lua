@@ -5,6 +5,7 @@
 --       weight: notifies the owner; 4 weight, 5 permits if the server has none
 -- Reply 1 released, 2 released and a waiter was admitted, 0 not (or no longer) the owner (hazard
 --       17)
+-- Error FOREIGN, with `force`, when the key has a foreign value; no change.
 
 -- #include "kind.lua"
 
@@ -24,11 +25,12 @@ if not is_forced and redis.pcall('EXISTS', KEYS[3]) == 0 then
   end
 end
 
+-- #include "foreign/foreign.lua"
 -- #include "fence.lua"
 -- #include "refusal.lua"
 -- #include "holders.lua"
 
-if IS_FOREIGN then return 0 end
+if IS_FOREIGN then return is_forced and foreign(KIND) or 0 end
 sweep()
 local is_owner = is_forced and drop_all_of(ARGV[1]) or drop_hold(tonumber(ARGV[4]), ARGV[1])
 if redis.call('LLEN', KEYS[3]) == 0 and not is_forced then

@@ -324,6 +324,7 @@ TEST_F(quorum_rw_scripts, a_key_of_another_kind_is_not_touched) {
     EXPECT_EQ("0\n1", renew("one", reader, 1));
     EXPECT_EQ("-1\n0", raise("one", 1));
     EXPECT_EQ("0", release("one", 1));
+    EXPECT_NE(std::string::npos, release("one", 1, "force").find("FOREIGN"));
     EXPECT_EQ(before, server.command({"DUMP", keys[0]}));
   }
 }

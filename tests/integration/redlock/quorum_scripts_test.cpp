@@ -31,9 +31,9 @@ class quorum_scripts : public ::testing::Test {
   std::string renew(const std::string& owner, std::int64_t proposal) {
     return call(scripts::ballot_renew, 2, {owner, "90000", std::to_string(now_us + proposal)});
   }
-  std::string release(const std::string& owner, std::int64_t proposal) {
-    return call(scripts::ballot_release, 2,
-                {owner, "0", "quiet", std::to_string(now_us + proposal)});
+  std::string release(const std::string& owner, std::int64_t proposal,
+                      const std::string& mode = "quiet") {
+    return call(scripts::ballot_release, 2, {owner, "0", mode, std::to_string(now_us + proposal)});
   }
   // A client with a quarantine of a minute connects.
   void join(const std::string& quarantine_ms = "60000") {
@@ -137,6 +137,13 @@ TEST_F(quorum_scripts, a_release_that_was_overtaken_takes_nothing) {
   EXPECT_EQ("0", release("one", 1));
   EXPECT_EQ("one", owner());
   EXPECT_EQ("1", release("one", 2));
+}
+
+TEST_F(quorum_scripts, only_a_forced_release_reports_a_key_of_another_kind) {
+  server.command({"HSET", keys[0], "a", "b"});
+  EXPECT_EQ("0", release("one", 1));
+  EXPECT_NE(std::string::npos, release("one", 1, "force").find("FOREIGN"));
+  EXPECT_EQ("1", server.command({"HLEN", keys[0]}));
 }
 
 // Hazard 17.

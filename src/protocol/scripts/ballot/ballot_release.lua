@@ -5,14 +5,17 @@
 -- ARGV  1 owner token, 2 ttl in ms (unused), 3 `tell` notifies waiters, `quiet` does not, `force`
 --       in a request by another client also notifies the owner; 4 proposal
 -- Reply 1 released, 0 not (or no longer) the owner: no change (hazard 17)
+-- Error FOREIGN, with `force`, when the key is not a string; no change.
 
+-- #include "foreign/foreign.lua"
 -- #include "refusal.lua"
 
 -- #include "inbox.lua"
 
 local held = redis.pcall('GET', KEYS[1])
 if held ~= ARGV[1] then
-  return refusal(held, 'get') or 0
+  local is_foreign = type(held) == 'table' and ARGV[3] == 'force'
+  return refusal(held, 'get') or is_foreign and foreign('ballot') or 0
 end
 if (tonumber(redis.call('GET', KEYS[2]) or nil) or 0) > tonumber(ARGV[4]) then
   return 0

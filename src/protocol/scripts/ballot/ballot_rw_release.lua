@@ -7,13 +7,16 @@
 --       blocked; `force` in a request by another client also notifies the owner; 4 unused, 5
 --       proposal
 -- Reply 1 released, 0 not (or no longer) the owner: no vote was changed (hazard 17)
+-- Error FOREIGN, with `force`, when the key has a foreign value; no change.
 
+-- #include "foreign/foreign.lua"
 -- #include "fence.lua"
 -- #include "inbox.lua"
 -- #include "refusal.lua"
 -- #include "votes.lua"
 
 local owner, mode = ARGV[1], ARGV[3]
+if IS_FOREIGN and mode == 'force' then return foreign('ballot of a read-write lock') end
 local mine = votes[owner]
 local is_released = mine and mine.proposal <= tonumber(ARGV[5])
 local was_waiting = (mode == 'tell' or mode == 'leave') and redis.call('GET', KEYS[3]) == owner
