@@ -82,10 +82,45 @@ static void each_loss_has_its_reason(void) {
   mortise_queue_free(queue);
 }
 
+/* The owner names the claim of a client. A hold that the client has passed on is a part of it. */
+static void force_ends_the_claim_that_was_passed_on(void) {
+  mortise_client *others = open_client(server);
+  mortise_info *info = mortise_info_new();
+  mortise_error *error = mortise_error_new();
+  mortise_lock *first = open_lock(client, "claim");
+  mortise_lock *second = open_lock(client, "claim");
+  mortise_lock *outside = open_lock(others, "claim");
+  background call;
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(first, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_query(outside, info, NULL));
+  const char *owner = mortise_info_entry_owner(info, 0);
+  const size_t length = strlen(owner);
+  start_acquire(&call, second, patience_ms);
+  wait_until_busy(second);
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(first, NULL));
+  CHECK_STATUS(MORTISE_OK, finish_acquire(&call));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_force_release(outside, owner, length, NULL));
+  wait_until_not_held(second);
+  CHECK_STATUS(MORTISE_LOST, mortise_lock_unlock(second, error));
+  CHECK_NUMBER(MORTISE_REASON_FORCED, mortise_error_reason(error));
+  /* The next claim has another owner. */
+  CHECK_STATUS(MORTISE_OK, mortise_lock_try(first, NULL));
+  CHECK_STATUS(MORTISE_NOT_OWNER, mortise_lock_force_release(outside, owner, length, NULL));
+  CHECK_NUMBER(1, mortise_lock_is_held(first));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(first, NULL));
+  mortise_lock_free(outside);
+  mortise_lock_free(second);
+  mortise_lock_free(first);
+  mortise_error_free(error);
+  mortise_info_free(info);
+  mortise_client_free(others);
+}
+
 int main(void) {
   server = server_start(NULL);
   client = open_client(server);
   RUN(each_loss_has_its_reason);
+  RUN(force_ends_the_claim_that_was_passed_on);
   mortise_client_free(client);
   server_free(server);
   return 0;

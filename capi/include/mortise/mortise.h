@@ -1450,8 +1450,12 @@ MORTISE_API mortise_status mortise_lock_query(mortise_lock *lock, mortise_info *
  *
  * The holder is notified and asks the server. Its hold is then LOST, with the reason
  * MORTISE_REASON_FORCED. Until the holder knows, two owners act at a time. Only a resource that
- * rejects the lower token prevents that. The call never ends a hold that began after the owner was
- * read.
+ * rejects the lower token prevents that.
+ *
+ * The owner names the claim of a client at the server, which lasts while handles of this client
+ * pass the lock on (`fair=batch`), retain it or share a read. The call ends the holds of these
+ * handles, also one that began after the owner was read. It never ends a hold of another client or
+ * of a later claim.
  * @param owner the holder, from `mortise_info_entry_owner`. Any bytes.
  * @param owner_len bytes of `owner`, 1 to 4096.
  * @return
