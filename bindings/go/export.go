@@ -147,18 +147,23 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 		return "", err
 	}
 	var id string
-	isLast := true
+	isLast, isOver := true, false
 	// Not bounded by the context: C ends the hold before the server replies.
 	err := h.inSlot(context.Background(), func(address, details uintptr) int32 {
 		if isLast = h.kind.number(address) == hold.term.number; !isLast {
 			return 0
 		}
 		object := h.kind.export(address, milliseconds(lease), details)
-		if h.kind.deadline(address) == 0 { // a hold that awaits replicas is not held, but not over
+		isOver = h.kind.deadline(address) == 0 // a hold that awaits replicas is not over
+		status := int32(0)
+		if object == 0 {
+			status = swig.Error_status(details)
+		}
+		if isOver && !isBeforeExport(Status(status)) {
 			h.exported(hold)
 		}
 		if object == 0 {
-			return swig.Error_status(details)
+			return status
 		}
 		defer swig.Hold_id_free(object)
 		id = swig.Text(swig.Hold_id_text(object))
@@ -167,7 +172,17 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 	if err == nil && !isLast {
 		err = hold.over()
 	}
+	var lost *Error
+	if isOver && errors.As(err, &lost) && lost.Status == ErrLost {
+		hold.term.end(lost)
+	}
 	return id, err
+}
+
+// isBeforeExport tells whether an export that failed with this status has not ended the hold. If
+// the hold is over nevertheless, it was lost, and C still expects its unlock.
+func isBeforeExport(status Status) bool {
+	return status == ErrLost || status == ErrInvalidArgument || status == ErrUnsupported
 }
 
 // exported ends a hold that C no longer has.

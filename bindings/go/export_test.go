@@ -87,6 +87,36 @@ func TestExportWithoutAReplyEndsTheHold(t *testing.T) {
 	server.ask(t, "CLIENT UNPAUSE")
 }
 
+// A hold that was lost is not exported: its unlock is still to come, without which a reentrant
+// handle cannot acquire.
+func TestExportOfALostHoldLeavesItsUnlock(t *testing.T) {
+	server := startServer(t)
+	// Renewed soon, but long enough that a slow machine renews in time.
+	lock := server.open(t).lock(t, "a", WithReentrant(true), WithLease(3*time.Second))
+	usual := lock.own().core().kind
+	losing := *usual
+	losing.export = func(address uintptr, leaseMs int64, details uintptr) uintptr {
+		server.ask(t, "DEL {mortise:a}")
+		eventually(t, "C knows of the loss", func() bool { return usual.deadline(address) == 0 })
+		return usual.export(address, leaseMs, details)
+	}
+	lock.own().core().kind = &losing
+	for lease, expected := range map[time.Duration]Status{
+		time.Minute: ErrLost, time.Millisecond: ErrInvalidArgument,
+	} {
+		hold, err := lock.Acquire(within(t))
+		must(t, err)
+		_, err = hold.Export(within(t), lease)
+		expect(t, err, expected)
+		receive(t, "the loss", hold.Lost())
+		expect(t, hold.Err(), ErrLost)
+		expect(t, hold.Unlock(within(t)), ErrLost)
+	}
+	hold, err := lock.Acquire(within(t))
+	must(t, err)
+	must(t, hold.Unlock(within(t)))
+}
+
 // An export that waits for other calls does not end a hold that begins meanwhile.
 func TestLateExportLeavesTheNextHold(t *testing.T) {
 	client := startServer(t).open(t)
