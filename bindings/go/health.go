@@ -40,43 +40,46 @@ func (v Severity) String() string { return swig.Text(swig.Severity_text(int32(v)
 // CheckHealth checks the settings, rights and clocks of the servers, as far as they matter to
 // locks. It changes nothing at a server. docs/health_check.md lists the findings.
 func (c *Client) CheckHealth(ctx context.Context) (*Health, error) {
-	return c.health(ctx, swig.Client_check_health)
-}
-
-// LastHealth returns the last result, without a request to a server. The result comes from
-// CheckHealth or, with WithHealthCheck, from the last connect. It has no findings before the first
-// health check.
-func (c *Client) LastHealth() (*Health, error) {
-	return c.health(context.Background(), swig.Client_last_health)
-}
-
-func (c *Client) health(
-	ctx context.Context, find func(client, details uintptr) uintptr,
-) (*Health, error) {
 	e := c.core()
 	if e == nil {
 		return nil, noClient()
 	}
 	defer runtime.KeepAlive(c)
 	var found *Health
-	err := e.blocking(ctx, func() error {
-		client, err := e.client.enter()
-		if err != nil {
-			return clientClosed()
-		}
-		defer e.client.leave()
-		address, err := made(func(details uintptr) uintptr { return find(client, details) })
-		if err != nil {
-			return err
-		}
-		defer swig.Health_free(address)
-		found = readHealth(address)
-		return nil
+	err := e.blocking(ctx, func() (err error) {
+		found, err = e.readHealth(swig.Client_check_health)
+		return err
 	})
 	if err != nil {
 		return nil, under(ctx, err)
 	}
 	return found, nil
+}
+
+// LastHealth returns the last result, without a request to a server. The result comes from
+// CheckHealth or, with WithHealthCheck, from the last connect. It has no findings before the first
+// health check.
+func (c *Client) LastHealth() (*Health, error) {
+	e := c.core()
+	if e == nil {
+		return nil, noClient()
+	}
+	defer runtime.KeepAlive(c)
+	return e.readHealth(swig.Client_last_health)
+}
+
+func (e *engine) readHealth(find func(client, details uintptr) uintptr) (*Health, error) {
+	client, err := e.client.enter()
+	if err != nil {
+		return nil, clientClosed()
+	}
+	defer e.client.leave()
+	address, err := made(func(details uintptr) uintptr { return find(client, details) })
+	if err != nil {
+		return nil, err
+	}
+	defer swig.Health_free(address)
+	return readHealth(address), nil
 }
 
 func readHealth(address uintptr) *Health {

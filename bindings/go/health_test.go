@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestHealthTellsTheSameAsJSON(t *testing.T) {
@@ -35,6 +36,25 @@ func TestHealthTellsTheSameAsJSON(t *testing.T) {
 	must(t, err)
 	if last.JSON != found.JSON {
 		t.Errorf("%s is not %s", last.JSON, found.JSON)
+	}
+}
+
+// It sends nothing, so it waits for no other call.
+func TestLastHealthNeedsNoSlot(t *testing.T) {
+	client := startServer(t).open(t)
+	for i := 0; i < blockingCalls; i++ {
+		client.engine.slots <- struct{}{}
+	}
+	looked := make(chan error, 1)
+	go func() { looked <- only(client.LastHealth()) }()
+	select {
+	case err := <-looked:
+		must(t, err)
+	case <-time.After(patience):
+		t.Fatal("it waits for the other calls")
+	}
+	for i := 0; i < blockingCalls; i++ {
+		<-client.engine.slots
 	}
 }
 
