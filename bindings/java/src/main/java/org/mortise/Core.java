@@ -424,7 +424,7 @@ final class Core {
     if (Watch.isNotice(kind)) {
       Watch watch = watches.get(tag);
       LossReason reason = LossReason.of((int) records[at + 4]);
-      if (watch != null) callBack(() -> watch.tell(kind, token, holdNumber, reason));
+      if (watch != null) watch.tell(this::callBack, kind, token, holdNumber, reason);
       return;
     }
     CompletableFuture<Event> future = waiting.remove(tag);

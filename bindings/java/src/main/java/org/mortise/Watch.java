@@ -3,6 +3,7 @@ package org.mortise;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Who is told of one owner's losses. It does not know the owner, which can be collected. */
@@ -13,7 +14,7 @@ final class Watch {
   private final Notices<LossReason> losses = new Notices<>();
 
   private final Notices<Void> contentions = new Notices<>();
-  /** The latest hold with a report of waiters. Reports of two holds can come in either order. */
+  /** The latest hold with a report of waiters. A report of an earlier hold may come late. */
   private final AtomicLong contendedHold = new AtomicLong();
 
   /** The futures for one kind of notice. A future keeps its lease, so it is not kept here. */
@@ -45,12 +46,17 @@ final class Watch {
       }
     }
 
-    void complete(long holdNumber, T value) {
+    void complete(Executor callbacks, long holdNumber, T value) {
       for (Place<T> known : places) {
         // News of an earlier hold may come late, and that hold may have had the same token.
-        HoldFuture<T> future = known.holdNumber == holdNumber ? known.get() : null;
-        if (future != null) future.complete(value);
+        if (known.holdNumber == holdNumber) callbacks.execute(() -> complete(known, value));
       }
+    }
+
+    /** Completes the future of a lease that has not been released meanwhile. */
+    private void complete(Place<T> known, T value) {
+      HoldFuture<T> future = places.contains(known) ? known.get() : null;
+      if (future != null) future.complete(value);
     }
   }
 
@@ -90,18 +96,23 @@ final class Watch {
     return losses.places.size();
   }
 
-  void tell(int kind, long token, long holdNumber, LossReason reason) {
+  /** Each listener and each future has a callback of its own, because any of these may block. */
+  void tell(Executor callbacks, int kind, long token, long holdNumber, LossReason reason) {
     for (LossListener listener : listeners) {
-      try {
-        tell(listener, kind, token, reason);
-      } catch (Throwable thrown) {
-        Core.report(thrown);
-      }
+      callbacks.execute(
+          () -> {
+            try {
+              tell(listener, kind, token, reason);
+            } catch (Throwable thrown) {
+              Core.report(thrown);
+            }
+          });
     }
-    if (kind == Constants.EVENT_LOST) losses.complete(holdNumber, reason);
+    if (kind == Constants.EVENT_LOST) losses.complete(callbacks, holdNumber, reason);
     if (kind != Constants.EVENT_CONTENDED) return;
+    // In this order: a future that is added meanwhile is completed by this or by its caller.
     contendedHold.accumulateAndGet(holdNumber, Math::max);
-    contentions.complete(holdNumber, null);
+    contentions.complete(callbacks, holdNumber, null);
   }
 
   private void tell(LossListener listener, int kind, long token, LossReason reason) {

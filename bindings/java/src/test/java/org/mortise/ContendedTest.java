@@ -64,12 +64,12 @@ class ContendedTest {
     }
   }
 
-  /** The threads of callbacks can report two holds in either order. */
+  /** A report of an earlier hold may come late. */
   @Test
   void anOldReportDoesNotHideThatOfALaterHold() {
     var watch = new Watch(Name.of("contended"));
     for (long number : new long[] {2, 1}) {
-      watch.tell(Constants.EVENT_CONTENDED, number, number, LossReason.UNKNOWN);
+      watch.tell(Runnable::run, Constants.EVENT_CONTENDED, number, number, LossReason.UNKNOWN);
     }
     assertTrue(watch.addContention(new HoldFuture<>(null), 2));
     assertFalse(watch.addContention(new HoldFuture<>(null), 3));

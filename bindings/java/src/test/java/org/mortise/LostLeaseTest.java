@@ -10,6 +10,8 @@ import static org.mortise.Waiting.result;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -21,8 +23,10 @@ import org.mortise.Waiting.Worker;
 /** The loss in a lease's own future. */
 class LostLeaseTest {
   /** Renewed soon, but long enough that a slow machine renews in time. */
+  private static final Duration LEASE = Duration.ofSeconds(3);
+
   private static final MortiseOptions SHORT =
-      MortiseOptions.DEFAULTS.withLease(Duration.ofSeconds(3));
+      MortiseOptions.DEFAULTS.withLease(LEASE);
   private static final MortiseOptions UNRENEWED =
       MortiseOptions.DEFAULTS.withLease(Duration.ofMillis(300)).withRenewal(false);
   @RegisterExtension static final Redis redis = new Redis();
@@ -122,10 +126,11 @@ class LostLeaseTest {
       var lost = new HoldFuture<LossReason>(second);
       watch.add(lost, number);
       // Readers of one client have the same token.
-      watch.tell(Constants.EVENT_LOST, second.token(), number - 1, LossReason.EXPIRED);
-      watch.tell(Constants.EVENT_AT_RISK, second.token(), number, LossReason.EXPIRED);
+      Executor here = Runnable::run;
+      watch.tell(here, Constants.EVENT_LOST, second.token(), number - 1, LossReason.EXPIRED);
+      watch.tell(here, Constants.EVENT_AT_RISK, second.token(), number, LossReason.EXPIRED);
       assertFalse(lost.isDone());
-      watch.tell(Constants.EVENT_LOST, second.token(), number, LossReason.SERVER_LOST);
+      watch.tell(here, Constants.EVENT_LOST, second.token(), number, LossReason.SERVER_LOST);
       assertEquals(LossReason.SERVER_LOST, result(lost));
     }
   }
@@ -222,6 +227,58 @@ class LostLeaseTest {
     assertEquals(LossReason.SERVER_LOST, result(lost));
     assertEquals(
         LossReason.SERVER_LOST, received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+  }
+
+  /** Each callback has its own thread, so one that blocks delays no other. */
+  @Test
+  void aListenerThatBlocksDelaysNoOther() throws Exception {
+    var canEnd = new CountDownLatch(1);
+    var received = new LinkedBlockingQueue<Long>();
+    try (var blocked =
+        MortiseClient.builder(redis.url())
+            .options(SHORT)
+            .lossListener((name, token) -> await(canEnd))
+            .lockListener((name, kind) -> blockingWait(canEnd))
+            .open()) {
+      var owner = blocked.mutex("blocked");
+      owner.addLossListener((name, token) -> received.add(token));
+      Lease lease = owner.acquire();
+      CompletableFuture<LossReason> lost = lease.lost();
+      delete("blocked");
+      assertEquals(LossReason.SERVER_LOST, result(lost));
+      assertEquals(lease.token(), received.poll(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+    } finally {
+      canEnd.countDown();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+  }
+
+  /** Its hold blocks in the notice of a loss. */
+  private static LockListener.Wait blockingWait(CountDownLatch canEnd) {
+    return new LockListener.Wait() {
+      @Override
+      public LockListener.Hold granted(long token) {
+        return new LockListener.Hold() {
+          @Override
+          public void released(Status status) {}
+
+          @Override
+          public void lost(LossReason reason) {
+            await(canEnd);
+          }
+        };
+      }
+
+      @Override
+      public void failed(Status status) {}
+    };
   }
 
   @Test
