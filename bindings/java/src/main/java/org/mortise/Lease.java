@@ -87,7 +87,7 @@ public final class Lease implements AutoCloseable {
    *
    * @return completed with the reason, on the client's callback executor; the same future each
    *     time if this was called before a release. The reason can be {@link LossReason#UNKNOWN} when
-   *     this was first called after the loss
+   *     this was first called after the loss, or when an {@link #export} found the loss
    * @throws MortiseException with {@link Status#LIMIT} when too much is being watched, and {@link
    *     Status#CLOSED}
    */
@@ -171,7 +171,7 @@ public final class Lease implements AutoCloseable {
       exported(Status.OK);
       return id;
     } catch (MortiseException failure) {
-      if (owner.isOver()) exported(failure.status());
+      if (owner.isOver()) endedByExport(failure.status());
       throw failure;
     } finally {
       exports.decrementAndGet();
@@ -310,6 +310,25 @@ public final class Lease implements AutoCloseable {
   void forget() {
     isReleased.set(true);
     hold.remove(this);
+  }
+
+  /** The hold is over after a failed export: it was exported, or it was lost before. */
+  private void endedByExport(Status status) {
+    switch (status) {
+      case LOST -> foundLost();
+      case INVALID_ARGUMENT, UNSUPPORTED -> {} // refused before, so it is a loss of its own
+      default -> exported(status);
+    }
+  }
+
+  /** Reports a loss that an export found. A reentrant owner still needs the release. */
+  private void foundLost() {
+    mode.reportUnlock(hold.number(), Status.LOST);
+    HoldFuture<LossReason> asked;
+    synchronized (this) {
+      asked = loss;
+    }
+    if (asked != null) owner.core().callBack(() -> asked.complete(LossReason.UNKNOWN));
   }
 
   private void exported(Status status) {

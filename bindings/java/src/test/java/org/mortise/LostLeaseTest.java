@@ -9,6 +9,7 @@ import static org.mortise.Waiting.result;
 
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -177,6 +178,35 @@ class LostLeaseTest {
       export.finish();
       assertFalse(lost.isDone());
     }
+  }
+
+  /** A reentrant owner cannot acquire before the release of its lost hold. */
+  @Test
+  void anExportOfALostHoldLeavesItsRelease() throws Exception {
+    var owner =
+        client.mutex("reentrant", MortiseOptions.DEFAULTS.withReentrant(true).withLease(LEASE));
+    for (Duration lease : List.of(Duration.ofMinutes(1), Duration.ofMillis(1))) {
+      Lease lost = owner.acquire();
+      delete("reentrant");
+      Waiting.until("the loss", () -> !lost.isHeld());
+      Status expected = lease.equals(Duration.ofMillis(1)) ? Status.INVALID_ARGUMENT : Status.LOST;
+      assertStatus(expected, () -> lost.export(lease));
+      assertStatus(Status.LOST, owner::acquire);
+      assertFalse(lost.release());
+    }
+    assertTrue(owner.acquire().release());
+  }
+
+  /** The server finds the loss, of which no other notice comes. */
+  @Test
+  void anExportThatFindsALossReportsIt() throws Exception {
+    Lease lease = client.mutex("found").acquire();
+    CompletableFuture<LossReason> lost = lease.lost();
+    delete("found");
+    assertStatus(Status.LOST, () -> lease.export(Duration.ofMinutes(1)));
+    LossReason reason = result(lost);
+    assertTrue(reason == LossReason.UNKNOWN || reason == LossReason.SERVER_LOST, reason.toString());
+    assertFalse(lease.release());
   }
 
   @Test
