@@ -7,7 +7,9 @@ import java.util.concurrent.locks.ReadWriteLock;
 /**
  * A read-write lock as a {@link ReadWriteLock}: each thread is an owner. As with {@link
  * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, and a
- * writer may also read. Such a writer continues to read after it unlocks the write lock. A reader
+ * writer may also read. Such a writer continues to read after it unlocks the write lock. Where the
+ * protocol cannot turn a writer into a reader, its {@code readLock().lock()} fails with {@link
+ * Status#UNSUPPORTED}. A reader
  * that locks the write lock would wait for itself forever there. Here it gets a {@link
  * MortiseException} with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
  *
@@ -165,6 +167,8 @@ public final class MortiseReadWriteLock implements ReadWriteLock {
       ThreadHold<ReadWriteMutex> held = held();
       if (held != null) {
         held.requireNotLost();
+        // The writer keeps this read when it unlocks, so the protocol has to support that.
+        if (held.reads == 0) held.owner().requireModeChanges();
       } else {
         held = first(attempt, false);
       }

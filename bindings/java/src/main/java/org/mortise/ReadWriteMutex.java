@@ -192,6 +192,18 @@ public final class ReadWriteMutex extends Owner {
     return isWriting ? writing : reading;
   }
 
+  /**
+   * Throws {@link Status#UNSUPPORTED} if the protocol cannot turn this writer into a reader. It
+   * sends nothing: an upgrade of a writer is refused here, for this reason or as it writes already.
+   */
+  void requireModeChanges() {
+    try {
+      tryUpgrade();
+    } catch (MortiseException refused) {
+      if (refused.status() != Status.ALREADY_HELD) throw refused;
+    }
+  }
+
   private CompletableFuture<Event> upgradeLater() {
     return start(MortiseNative::rw_upgrade_async);
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mortise.Waiting.assertStatus;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -116,6 +117,30 @@ class ReadWriteLockTest {
     assertFalse(othersCanWrite("downgrade"));
     lock.readLock().unlock();
     assertTrue(othersCanWrite("downgrade"));
+  }
+
+  /** Otherwise its write lock would stay held after the unlock that could not downgrade. */
+  @Test
+  void aWriterCannotReadWhereItCannotBeDowngraded() throws Exception {
+    for (String protocol : List.of("two_key", "hash")) {
+      try (var plain = MortiseClient.open(redis.url() + "?protocol=" + protocol)) {
+        var lock = plain.readWriteLock(protocol);
+        lock.writeLock().lock();
+        assertStatus(Status.UNSUPPORTED, lock.readLock()::lock);
+        assertStatus(Status.UNSUPPORTED, lock.readLock()::tryLock);
+        assertFalse(lock.isReadHeldByCurrentThread());
+        assertTrue(lock.isWriteHeldByCurrentThread());
+        lock.writeLock().lock();
+        lock.writeLock().unlock();
+        lock.writeLock().unlock();
+        lock.readLock().lock();
+        lock.readLock().lock();
+        lock.readLock().unlock();
+        lock.readLock().unlock();
+        assertTrue(lock.writeLock().tryLock());
+        lock.writeLock().unlock();
+      }
+    }
   }
 
   @Test
