@@ -102,7 +102,7 @@ public final class ReadWriteMutex extends Owner {
    * @return true if it does
    */
   public boolean isReading() {
-    return call(MortiseNative::rw_is_reading) != 0;
+    return read(MortiseNative::rw_is_reading) != 0;
   }
 
   /**
@@ -111,7 +111,7 @@ public final class ReadWriteMutex extends Owner {
    * @return true if it does
    */
   public boolean isWriting() {
-    return call(MortiseNative::rw_is_writing) != 0;
+    return read(MortiseNative::rw_is_writing) != 0;
   }
 
   /**

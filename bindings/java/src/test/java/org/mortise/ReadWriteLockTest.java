@@ -144,6 +144,16 @@ class ReadWriteLockTest {
   }
 
   @Test
+  void aClosedOwnerNeitherReadsNorWrites() throws Exception {
+    var owner = client.readWriteMutex("closed");
+    assertTrue(owner.writeLock().acquire().isHeld());
+    assertTrue(owner.isWriting());
+    owner.close();
+    assertFalse(owner.isReading());
+    assertFalse(owner.isWriting());
+  }
+
+  @Test
   void aWriterCanUnlockItsReadFirst() throws Exception {
     var lock = client.readWriteLock("order");
     lock.writeLock().lock();
