@@ -55,8 +55,10 @@ final class FutureAcquire<T> extends Pending {
     told.whenComplete(
         (value, failure) -> {
           if (!isGivenUp()) return;
-          if (report != null) report.fail(Status.CANCELLED);
           end();
+          // The thread that canceled it is not one for callbacks.
+          if (report == null || report.isOver()) return;
+          owner.core().callBack(() -> report.fail(Status.CANCELLED));
         });
     takeTurn(new Countdown(timeoutMillis));
     return told;

@@ -69,6 +69,10 @@ final class WaitReport {
     if (granted != null) owner.reports().withdraw(granted);
   }
 
+  boolean isOver() {
+    return isOver.get();
+  }
+
   void fail(Throwable failure) {
     if (failure instanceof MortiseException refused) {
       fail(refused.status());

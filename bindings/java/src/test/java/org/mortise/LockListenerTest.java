@@ -207,6 +207,33 @@ class LockListenerTest {
     }
   }
 
+  /** The thread that cancels may be one of the JVM, as after orTimeout. */
+  @Test
+  void aCanceledFutureIsReportedByTheExecutor() throws Exception {
+    var failed = new CompletableFuture<Thread>();
+    LockListener.Wait wait =
+        new LockListener.Wait() {
+          @Override
+          public LockListener.Hold granted(long token) {
+            return null;
+          }
+
+          @Override
+          public void failed(Status status) {
+            failed.complete(Thread.currentThread());
+          }
+        };
+    try (var client =
+            MortiseClient.builder(redis.url()).lockListener((name, kind) -> wait).open();
+        var other = MortiseClient.open(redis.url());
+        Lease held = other.mutex("canceled").acquire()) {
+      assertTrue(held.isHeld());
+      assertTrue(client.mutex("canceled").acquireAsync().cancel(false));
+      String name = Waiting.result(failed).getName();
+      assertTrue(name.startsWith("mortise-callback-"), name);
+    }
+  }
+
   @Test
   void aFutureIsReportedAsACallIs() throws Exception {
     try (var client = open()) {
