@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.LongToIntFunction;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -26,11 +27,14 @@ final class Core {
     int submit(long queue, long tag);
   }
 
+  private static final String CLIENT = "the client";
   private static final int BATCH = 256;
   private static final int FIELDS = 10;
 
   private final NativeHandle client;
-  private final long queue;
+  private final long queueAddress;
+  /** To be entered around each use, except by the dispatcher. */
+  private final NativeHandle queue;
   private final Executor callbacks;
   private final Thread dispatcher;
   private final AtomicLong tags = new AtomicLong();
@@ -38,6 +42,8 @@ final class Core {
   private final Map<Long, CompletableFuture<Event>> waiting = new ConcurrentHashMap<>();
   private final Map<Long, Watch> watches = new ConcurrentHashMap<>();
   private final Map<Long, Report<Optional<Leader>>> observations = new ConcurrentHashMap<>();
+  /** Of all owners, by the address. */
+  private final Map<Long, NativeHandle> owners = new ConcurrentHashMap<>();
   /** Of owners with holds that a {@link LockListener} follows. */
   private final Set<HoldReports> openReports = ConcurrentHashMap.newKeySet();
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -54,25 +60,33 @@ final class Core {
     long address =
         Threads.block(() -> options.use(settings -> MortiseNative.client_new(url, settings)));
     try {
-      queue = MortiseNative.queue_new(address, queueCapacity);
+      queueAddress = MortiseNative.queue_new(address, queueCapacity);
     } catch (RuntimeException | Error failure) {
       MortiseNative.client_free(address);
       throw failure;
     }
-    client = new NativeHandle(address, "the client", this::end);
+    queue = new NativeHandle(queueAddress, CLIENT, MortiseNative::queue_free);
+    client =
+        new NativeHandle(
+            address, () -> MortiseException.closed(CLIENT), this::end, used -> endInUse());
     dispatcher = Threads.daemon(this::dispatch, "mortise-dispatcher", name);
     try {
       dispatcher.start();
     } catch (Error noThread) {
-      MortiseNative.queue_free(queue);
+      MortiseNative.queue_free(queueAddress);
       MortiseNative.client_free(address);
       throw noThread;
     }
   }
 
-  /** The native client; to be entered around each use, also around each use of the queue. */
+  /** The native client; to be entered around each use. */
   NativeHandle client() {
     return client;
+  }
+
+  /** Those that the close of the client closes. */
+  Map<Long, NativeHandle> owners() {
+    return owners;
   }
 
   Set<HoldReports> openReports() {
@@ -103,9 +117,42 @@ final class Core {
     Threads.block(
         () -> {
           MortiseNative.client_free(address);
-          MortiseNative.queue_shutdown(queue);
           return 0;
         });
+    shutDownQueue();
+  }
+
+  /** A listing keeps the native client for a minute. Nothing else is to wait for that. */
+  private void endInUse() {
+    for (NativeHandle owner : owners.values()) owner.run();
+    shutDownQueue();
+  }
+
+  private void shutDownQueue() {
+    long address;
+    try {
+      address = queue.enter();
+    } catch (MortiseException before) {
+      return;
+    }
+    try {
+      MortiseNative.queue_shutdown(address);
+    } finally {
+      queue.exit();
+    }
+  }
+
+  /** Makes a call with the queue, of a client that is open. Returns its status. */
+  private int withQueue(LongToIntFunction call) {
+    if (client.isClosed()) throw client.closed();
+    long address = queue.enter();
+    try {
+      int code = call.applyAsInt(address);
+      if (code == Constants.SHUT_DOWN) throw client.closed();
+      return code;
+    } finally {
+      queue.exit();
+    }
   }
 
   // ---- asynchronous calls --------------------------------------------------------------------
@@ -117,19 +164,9 @@ final class Core {
     waiting.put(tag, future);
     boolean isAccepted = false;
     try {
-      client.enter();
-      int code;
-      try {
-        code = call.submit(queue, tag);
-        isAccepted = code == Status.OK.code();
-      } finally {
-        client.exit();
-      }
-      if (code == Constants.SHUT_DOWN) {
-        future.completeExceptionally(MortiseException.closed("the client"));
-      } else if (!isAccepted) {
-        future.complete(Event.of(code)); // an outcome that was known at once
-      }
+      int code = withQueue(address -> call.submit(address, tag));
+      isAccepted = code == Status.OK.code();
+      if (!isAccepted) future.complete(Event.of(code)); // an outcome that was known at once
     } catch (MortiseException refused) {
       future.completeExceptionally(refused);
     } finally {
@@ -184,12 +221,7 @@ final class Core {
     long tag = tags.incrementAndGet();
     watches.put(tag, watch);
     try {
-      client.enter();
-      try {
-        call.submit(queue, tag);
-      } finally {
-        client.exit();
-      }
+      withQueue(address -> call.submit(address, tag));
     } catch (RuntimeException refused) {
       watches.remove(tag);
       throw refused;
@@ -214,12 +246,7 @@ final class Core {
     long tag = tags.incrementAndGet();
     observations.put(tag, new Report<>(tag, listener));
     try {
-      client.enter();
-      try {
-        call.submit(queue, tag);
-      } finally {
-        client.exit();
-      }
+      withQueue(address -> call.submit(address, tag));
     } catch (RuntimeException refused) {
       observations.remove(tag);
       throw refused;
@@ -287,7 +314,7 @@ final class Core {
     try {
       long address = client.enter();
       try {
-        call.submit(address, queue, report.tag);
+        withQueue(entered -> call.submit(address, entered, report.tag));
       } finally {
         client.exit();
       }
@@ -385,7 +412,7 @@ final class Core {
         }
       }
     } finally {
-      MortiseNative.queue_free(queue);
+      queue.run();
       for (CompletableFuture<Event> left : waiting.values()) {
         left.completeExceptionally(MortiseException.closed("the client"));
       }
@@ -396,7 +423,7 @@ final class Core {
 
   private int next(long[] records, Object[] details) {
     try {
-      return MortiseNative.nextEvents(queue, Constants.FOREVER, records, details);
+      return MortiseNative.nextEvents(queueAddress, Constants.FOREVER, records, details);
     } catch (OutOfMemoryError passing) {
       report(passing);
       return 0;

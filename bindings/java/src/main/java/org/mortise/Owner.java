@@ -84,6 +84,7 @@ public abstract class Owner implements AutoCloseable {
             address,
             () -> new MortiseException(Status.CLOSED, name, calls.what() + " was closed"),
             freed -> {
+              core.owners().remove(freed); // first, because the address can be used again
               calls.free().accept(freed);
               core.unwatch(tag.get());
               if (open != null) open.close();
@@ -91,6 +92,8 @@ public abstract class Owner implements AutoCloseable {
             woken -> wake(calls, woken));
     turn = new Turn(core, name, handle);
     cleanable = MortiseClient.CLEANER.register(this, handle);
+    core.owners().put(address, handle);
+    if (core.client().isClosed()) cleanable.clean(); // the close may have missed it
     LossListener listener = client.lossListener();
     if (listener != null && hasOwnLease()) addLossListener(listener);
   }

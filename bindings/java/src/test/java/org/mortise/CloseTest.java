@@ -245,6 +245,39 @@ class CloseTest {
     }
   }
 
+  /** The listing waits for a reply, which a close does not end. */
+  @Test
+  void aCloseDoesNotWaitForAListing() throws Exception {
+    try (var proxy = new Proxy(redis);
+        var other = MortiseClient.open(redis.strictUrl());
+        Lease taken = other.mutex("taken").acquire()) {
+      assertTrue(taken.isHeld());
+      var client = MortiseClient.open(proxy.url() + "?command_timeout=60s");
+      var owner = client.mutex("listed");
+      Lease lease = owner.acquire();
+      assertTrue(client.lock("thread").tryLock());
+      CompletableFuture<LossReason> lost = lease.lost();
+      CompletableFuture<Lease> waiting = client.mutex("taken").acquireAsync();
+      Waiting.untilWaiting(redis, "taken", 1);
+      proxy.holdAnswers();
+      var listing = new Worker(() -> client.listLocks(Waiting.PATIENCE));
+      proxy.untilAnswered();
+      client.close();
+      assertTrue(listing.thread().isAlive());
+      assertStatus(Status.CLOSED, owner::acquire);
+      assertStatus(Status.CLOSED, () -> client.mutex("new"));
+      var thrown = assertThrows(ExecutionException.class, () -> result(waiting));
+      assertEquals(Status.CLOSED, ((MortiseException) thrown.getCause()).status());
+      Waiting.until("the holds are given back", () -> !redis.exists("{mortise:listed}"));
+      Waiting.until("the holds are given back", () -> !redis.exists("{mortise:thread}"));
+      assertFalse(lost.isDone());
+      assertTrue(listing.thread().isAlive());
+      client.close();
+      proxy.letAnswers();
+      listing.finish();
+    }
+  }
+
   private static void forever(Executable question) throws Throwable {
     for (; ; ) question.execute();
   }
