@@ -58,7 +58,7 @@ public final class Election extends Owner {
             throw new IllegalStateException("an election cannot be a member of a multi");
           });
 
-  /** The tag of the present observation. */
+  /** The tag of the present observation. Its monitor keeps the native object at the same one. */
   private final AtomicLong observed = new AtomicLong();
 
   private final Cleaner.Cleanable ofObservation;
@@ -148,21 +148,25 @@ public final class Election extends Owner {
   public void observe(Duration interval, Consumer<Optional<Leader>> listener) {
     long intervalMillis = Times.roundedUp(interval, "interval");
     Objects.requireNonNull(listener, "listener");
-    long tag =
-        core()
-            .observe(
-                listener,
-                (queue, given) ->
-                    call(
-                        it -> MortiseNative.election_observe(it, queue, given, intervalMillis)));
-    core().unobserve(observed.getAndSet(tag));
-    if (isClosed()) core().unobserve(tag); // the close may have found no tag
+    synchronized (observed) {
+      long tag =
+          core()
+              .observe(
+                  listener,
+                  (queue, given) ->
+                      call(
+                          it -> MortiseNative.election_observe(it, queue, given, intervalMillis)));
+      core().unobserve(observed.getAndSet(tag));
+      if (isClosed()) core().unobserve(tag); // the close may have found no tag
+    }
   }
 
   /** Ends the reports of {@link #observe}. */
   public void unobserve() {
-    call(it -> MortiseNative.election_observe(it, 0, 0, 0));
-    core().unobserve(observed.getAndSet(0));
+    synchronized (observed) {
+      call(it -> MortiseNative.election_observe(it, 0, 0, 0));
+      core().unobserve(observed.getAndSet(0));
+    }
   }
 
   @Override

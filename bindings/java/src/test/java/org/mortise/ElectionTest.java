@@ -6,11 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Optional;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.mortise.Waiting.Worker;
 
 /** A candidate leads, and an observer is notified. */
 class ElectionTest {
@@ -48,6 +51,29 @@ class ElectionTest {
       candidate.campaign().close();
       assertTrue(candidate.leader().isEmpty());
       assertEquals(0, leaders.size());
+    }
+  }
+
+  /** One of two listeners that are set at the same time stays. */
+  @Test
+  void aReplacementAtTheSameTimeLeavesOne() throws Exception {
+    try (var client = MortiseClient.builder(redis.url()).open();
+        var observer = client.election("replaced")) {
+      var barrier = new CyclicBarrier(2);
+      for (int round = 0; round < 200; round++) {
+        var leaders = new LinkedBlockingQueue<Optional<Leader>>();
+        var workers = new ArrayList<Worker>();
+        for (int i = 0; i < 2; i++) {
+          workers.add(
+              new Worker(
+                  () -> {
+                    barrier.await();
+                    observer.observe(Duration.ofMillis(10), leaders::add);
+                  }));
+        }
+        for (Worker worker : workers) worker.finish();
+        assertTrue(next(leaders).isEmpty());
+      }
     }
   }
 
