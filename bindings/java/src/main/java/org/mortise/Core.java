@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.LongToIntFunction;
 import java.util.function.LongUnaryOperator;
 
@@ -104,6 +105,16 @@ final class Core {
             client.exit();
           }
         });
+  }
+
+  /** A call on the native client that sends nothing. */
+  <T> T look(LongFunction<T> call) {
+    long address = client.enter();
+    try {
+      return call.apply(address);
+    } finally {
+      client.exit();
+    }
   }
 
   /** Ends all waiting, and returns when the last event has been told. */
@@ -244,7 +255,7 @@ final class Core {
   /** Reports the leader until {@link #unobserve}. */
   long observe(Consumer<Optional<Leader>> listener, Submission call) {
     long tag = tags.incrementAndGet();
-    observations.put(tag, new Report<>(tag, listener));
+    observations.put(tag, new Report<>(tag, Integer.MAX_VALUE, listener));
     try {
       withQueue(address -> call.submit(address, tag));
     } catch (RuntimeException refused) {
@@ -262,7 +273,8 @@ final class Core {
   private void tellLeader(long tag, long info) {
     if (info == 0) return;
     Optional<Leader> leader = Leader.in(LockInfo.take(info));
-    tellReport(observations.get(tag), tag, leader);
+    Report<Optional<Leader>> observation = observations.get(tag);
+    if (observation != null) observation.offer(leader, this::callBack);
   }
 
   // ---- reports -------------------------------------------------------------------------------
@@ -277,7 +289,7 @@ final class Core {
     Objects.requireNonNull(listener, "listener");
     watch(
         log,
-        listener::accept,
+        new LogReport(tags.incrementAndGet(), listener::accept),
         (at, to, tag) -> MortiseNative.client_watch_log(at, to, tag, level.code()));
   }
 
@@ -288,17 +300,22 @@ final class Core {
 
   void watchStats(long intervalMs, Consumer<? super Stats> listener) {
     Objects.requireNonNull(listener, "listener");
+    var report =
+        new Report<Void>(
+            tags.incrementAndGet(),
+            1, // which stands for all that were due since, as it reads the newest
+            due -> {
+              Stats counted;
+              try {
+                counted = look(address -> Stats.take(MortiseNative.client_stats(address)));
+              } catch (MortiseException closed) {
+                return; // meanwhile
+              }
+              listener.accept(counted);
+            });
     watch(
         statistics,
-        due -> {
-          Stats counted;
-          try {
-            counted = stats();
-          } catch (MortiseException closed) {
-            return; // meanwhile
-          }
-          listener.accept(counted);
-        },
+        report,
         (at, to, tag) -> MortiseNative.client_watch_stats(at, to, tag, intervalMs));
   }
 
@@ -306,15 +323,13 @@ final class Core {
     unwatch(statistics, (at, to, tag) -> MortiseNative.client_watch_stats(at, to, tag, 0));
   }
 
-  /** Tells lines of the log, or that statistics are due, in place of an earlier watch of these. */
-  private void watch(
-      AtomicReference<Report<LogLine>> place, Consumer<LogLine> listener, Reports call) {
-    var report = new Report<>(tags.incrementAndGet(), listener);
-    var before = place.getAndSet(report);
+  /** Begins a watch in place of an earlier one. */
+  private <R extends Report<?>> void watch(AtomicReference<R> place, R report, Reports call) {
+    R before = place.getAndSet(report);
     try {
       long address = client.enter();
       try {
-        withQueue(entered -> call.submit(address, entered, report.tag));
+        withQueue(entered -> call.submit(address, entered, report.tag()));
       } finally {
         client.exit();
       }
@@ -325,7 +340,7 @@ final class Core {
   }
 
   /** Ends the watch, if there is one. */
-  private void unwatch(AtomicReference<Report<LogLine>> place, Reports call) {
+  private void unwatch(AtomicReference<? extends Report<?>> place, Reports call) {
     place.set(null);
     long address = client.enter();
     try {
@@ -335,49 +350,14 @@ final class Core {
     }
   }
 
-  /** The statistics, of a client that is open. */
-  private Stats stats() {
-    long address = client.enter();
-    try {
-      return Stats.take(MortiseNative.client_stats(address));
-    } finally {
-      client.exit();
-    }
-  }
+  /** Who receives lines of the log, or null. */
+  private final AtomicReference<LogReport> log = new AtomicReference<>();
+  /** Who receives statistics, or null. */
+  private final AtomicReference<Report<Void>> statistics = new AtomicReference<>();
 
-  /**
-   * The listener of a client's reports, in their order: lines, or null where statistics are due,
-   * or the leader.
-   */
-  static final class Report<T> {
-    private final long tag;
-    private final Consumer<T> listener;
-    /** Of the dispatcher's thread. */
-    private CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
-
-    Report(long tag, Consumer<T> listener) {
-      this.tag = tag;
-      this.listener = listener;
-    }
-
-    private Void accept(T told) {
-      try {
-        listener.accept(told);
-      } catch (Throwable thrown) {
-        report(thrown);
-      }
-      return null;
-    }
-  }
-
-  /** Whether a line of the log is told, and to whom. */
-  private final AtomicReference<Report<LogLine>> log = new AtomicReference<>();
-  /** The same of statistics. */
-  private final AtomicReference<Report<LogLine>> statistics = new AtomicReference<>();
-
-  private <T> void tellReport(Report<T> to, long tag, T what) {
-    if (to == null || to.tag != tag) return;
-    to.told = to.told.handleAsync((done, thrown) -> to.accept(what), this::callBack);
+  /** Whether the watch with this tag is still the present one. */
+  private static boolean isOf(Report<?> report, long tag) {
+    return report != null && report.tag() == tag;
   }
 
   private static LogLine line(long[] records, int at, Object texts) {
@@ -437,11 +417,13 @@ final class Core {
     long token = records[at + 3];
     long holdNumber = records[at + 8];
     if (kind == Constants.EVENT_LOG) {
-      tellReport(log.get(), tag, line(records, at, detail));
+      LogReport watching = log.get();
+      if (isOf(watching, tag)) watching.tell(line(records, at, detail), this::callBack);
       return;
     }
     if (kind == Constants.EVENT_STATS) {
-      tellReport(statistics.get(), tag, null);
+      Report<Void> watching = statistics.get();
+      if (isOf(watching, tag)) watching.offer(null, this::callBack);
       return;
     }
     if (kind == Constants.EVENT_LEADER || kind == Constants.EVENT_NO_LEADER) {

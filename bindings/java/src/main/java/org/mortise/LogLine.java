@@ -21,6 +21,12 @@ public record LogLine(
     LossReason reason,
     long droppedRecords) {
 
+  /** The same line after so many more that were dropped. */
+  LogLine after(long dropped) {
+    if (dropped == 0) return this;
+    return new LogLine(level, subject, text, lock, reason, droppedRecords + dropped);
+  }
+
   /**
    * A listener that writes records to a logger of the platform, at its levels of the same names.
    *

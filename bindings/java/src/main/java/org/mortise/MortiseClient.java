@@ -276,8 +276,9 @@ public final class MortiseClient implements AutoCloseable {
    * lost holds. The callback executor runs the listener. An earlier listener is replaced.
    *
    * <p>The client never waits for the listener. It drops records that come too fast: each subject
-   * has ten records at once and then one in ten seconds. The next record has the number of dropped
-   * records. Use {@link Builder#lossListener} to detect losses.
+   * has ten records at once and then one in ten seconds, and at most 64 wait for the listener. The
+   * next record has the number of dropped records. Use {@link Builder#lossListener} to detect
+   * losses.
    *
    * @param level the least severe level that is reported
    * @param listener such as {@link LogLine#to}
@@ -295,7 +296,7 @@ public final class MortiseClient implements AutoCloseable {
 
   /**
    * Starts to report the statistics at this interval. The callback executor runs the listener. An
-   * earlier listener is replaced.
+   * earlier listener is replaced. One call stands for all that became due before it begins.
    *
    * @param interval 10 ms or more
    * @param listener receives the result of {@link #stats} at that moment

@@ -7,10 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.ResourceBundle;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LogTest {
@@ -102,6 +108,67 @@ class LogTest {
       assertEquals(Status.INVALID_ARGUMENT, refused.status());
       client.lock("a").unlock();
     }
+  }
+
+  @Test
+  void aSlowListenerGetsTheNewestStatistics() throws Exception {
+    var begun = new CountDownLatch(1);
+    var mayEnd = new CountDownLatch(1);
+    var calls = new AtomicInteger();
+    ExecutorService single = Executors.newSingleThreadExecutor();
+    try (var server = new Redis();
+        var client = MortiseClient.builder(server.url()).callbackExecutor(single).open();
+        var clock = MortiseClient.open(server.url())) {
+      client.watchStats(
+          Duration.ofMillis(10),
+          counted -> {
+            calls.incrementAndGet();
+            begun.countDown();
+            await(mayEnd);
+          });
+      assertTrue(begun.await(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      var ticks = new LinkedBlockingQueue<Stats>();
+      clock.watchStats(Duration.ofMillis(10), ticks::add);
+      for (int i = 0; i < 30; i++) next(ticks);
+      client.unwatchStats();
+      mayEnd.countDown();
+      single.shutdown();
+      assertTrue(single.awaitTermination(Waiting.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      assertTrue(calls.get() <= 2, calls.get() + " calls");
+    } finally {
+      mayEnd.countDown();
+      single.shutdown();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+  }
+
+  @Test
+  void aSlowListenerLosesLinesAndLearnsHowMany() {
+    var waiting = new ArrayDeque<Runnable>();
+    var received = new ArrayList<LogLine>();
+    var report = new LogReport(1, received::add);
+    for (int i = 0; i < 100; i++) report.tell(line(0), waiting::add);
+    report.tell(line(5), waiting::add);
+    while (!waiting.isEmpty()) waiting.remove().run();
+    assertEquals(64, received.size());
+    report.tell(line(2), waiting::add);
+    report.tell(line(0), waiting::add);
+    while (!waiting.isEmpty()) waiting.remove().run();
+    assertEquals(66, received.size());
+    assertEquals(0, received.get(63).droppedRecords());
+    assertEquals(36 + 6 + 2, received.get(64).droppedRecords());
+    assertEquals(0, received.get(65).droppedRecords());
+  }
+
+  private static LogLine line(long dropped) {
+    return new LogLine(LogLevel.INFO, LogSubject.LOST, "", "", LossReason.UNKNOWN, dropped);
   }
 
   @Test
