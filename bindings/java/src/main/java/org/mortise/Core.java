@@ -323,30 +323,34 @@ final class Core {
     unwatch(statistics, (at, to, tag) -> MortiseNative.client_watch_stats(at, to, tag, 0));
   }
 
-  /** Begins a watch in place of an earlier one. */
+  /** Begins a watch in place of an earlier one, as one step: the native client has the same one. */
   private <R extends Report<?>> void watch(AtomicReference<R> place, R report, Reports call) {
-    R before = place.getAndSet(report);
-    try {
-      long address = client.enter();
+    synchronized (place) {
+      R before = place.getAndSet(report);
       try {
-        withQueue(entered -> call.submit(address, entered, report.tag()));
-      } finally {
-        client.exit();
+        long address = client.enter();
+        try {
+          withQueue(entered -> call.submit(address, entered, report.tag()));
+        } finally {
+          client.exit();
+        }
+      } catch (RuntimeException refused) {
+        place.set(before);
+        throw refused;
       }
-    } catch (RuntimeException refused) {
-      place.compareAndSet(report, before);
-      throw refused;
     }
   }
 
   /** Ends the watch, if there is one. */
   private void unwatch(AtomicReference<? extends Report<?>> place, Reports call) {
-    place.set(null);
-    long address = client.enter();
-    try {
-      call.submit(address, 0, 0);
-    } finally {
-      client.exit();
+    synchronized (place) {
+      place.set(null);
+      long address = client.enter();
+      try {
+        call.submit(address, 0, 0);
+      } finally {
+        client.exit();
+      }
     }
   }
 

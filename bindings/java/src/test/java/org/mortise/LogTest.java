@@ -12,12 +12,14 @@ import java.util.ArrayList;
 import java.util.ResourceBundle;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.mortise.Waiting.Worker;
 
 class LogTest {
   private static <T> T next(BlockingQueue<T> received) throws InterruptedException {
@@ -169,6 +171,30 @@ class LogTest {
 
   private static LogLine line(long dropped) {
     return new LogLine(LogLevel.INFO, LogSubject.LOST, "", "", LossReason.UNKNOWN, dropped);
+  }
+
+  /** One of two listeners that are set at the same time stays. */
+  @Test
+  void aReplacementAtTheSameTimeLeavesOne() throws Exception {
+    try (var server = new Redis();
+        var client = MortiseClient.open(server.url())) {
+      var barrier = new CyclicBarrier(2);
+      for (int round = 0; round < 200; round++) {
+        var received = new LinkedBlockingQueue<Stats>();
+        var workers = new ArrayList<Worker>();
+        for (int i = 0; i < 2; i++) {
+          workers.add(
+              new Worker(
+                  () -> {
+                    barrier.await();
+                    client.watchStats(Duration.ofMillis(10), received::add);
+                  }));
+        }
+        for (Worker worker : workers) worker.finish();
+        received.clear();
+        next(received);
+      }
+    }
   }
 
   @Test
