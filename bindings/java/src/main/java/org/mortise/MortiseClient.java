@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -210,7 +211,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return the last result; without findings before the first health check
    */
   public Health lastHealth() {
-    return Health.take(call(MortiseNative::client_last_health));
+    return look(address -> Health.take(MortiseNative.client_last_health(address)));
   }
 
   /**
@@ -220,7 +221,7 @@ public final class MortiseClient implements AutoCloseable {
    * @return the statistics; docs/statistics.md explains their names
    */
   public Stats stats() {
-    return Stats.take(call(MortiseNative::client_stats));
+    return look(address -> Stats.take(MortiseNative.client_stats(address)));
   }
 
   /**
@@ -311,6 +312,13 @@ public final class MortiseClient implements AutoCloseable {
   public void unwatchStats() {
     core.unwatchStats();
     Reference.reachabilityFence(this);
+  }
+
+  /** A call on the native client that sends nothing, so that any thread makes it by itself. */
+  private <T> T look(LongFunction<T> call) {
+    T result = core.look(call);
+    Reference.reachabilityFence(this);
+    return result;
   }
 
   /** A call on the native client that can wait for a server. */

@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,21 +24,23 @@ final class Threads {
   static final long FIRST_TASK = 9_000_000_000_000_000L;
 
   private static final AtomicLong NUMBERS = new AtomicLong();
-  private static final int HELPERS = 4;
+  private static final int MOST_HELPED = 256;
   private static final long HELPER_IDLE_SECONDS = 5;
   /** For the few native calls that have no asynchronous form, when a virtual thread makes them. */
   private static final ThreadPoolExecutor HELP =
       new ThreadPoolExecutor(
-          HELPERS,
-          HELPERS,
+          0,
+          Integer.MAX_VALUE,
           HELPER_IDLE_SECONDS,
           TimeUnit.SECONDS,
-          new LinkedBlockingQueue<>(),
+          new SynchronousQueue<>(),
           work -> daemon(work, "mortise-helper", ""));
-
-  static {
-    HELP.allowCoreThreadTimeOut(true);
-  }
+  /**
+   * Of virtual threads that a helper serves. With few places a server that does not answer would
+   * make a call wait for many others. Without a limit each virtual thread could cost a helper.
+   */
+  private static final java.util.concurrent.Semaphore PLACES =
+      new java.util.concurrent.Semaphore(MOST_HELPED, true);
 
   private Threads() {}
 
@@ -83,12 +85,21 @@ final class Threads {
 
   /** Makes a native call that blocks: here, or in a helper when this thread is virtual. */
   static long block(LongSupplier call) {
-    return mustNotBlock() ? join(help(call::getAsLong)) : call.getAsLong();
+    return mustNotBlock() ? inPlace(call::getAsLong) : call.getAsLong();
   }
 
   /** The same with a result of another type. */
   static <T> T compute(Supplier<T> call) {
-    return mustNotBlock() ? join(help(call)) : call.get();
+    return mustNotBlock() ? inPlace(call) : call.get();
+  }
+
+  private static <T> T inPlace(Supplier<T> call) {
+    PLACES.acquireUninterruptibly();
+    try {
+      return join(help(call));
+    } finally {
+      PLACES.release();
+    }
   }
 
   /** Makes a call that blocks in a helper. */

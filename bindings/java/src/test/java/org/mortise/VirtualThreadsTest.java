@@ -133,6 +133,39 @@ class VirtualThreadsTest {
     }
   }
 
+  /** Otherwise a call would wait for the timeouts of many others. */
+  @Test
+  void manyCallsWithoutAReplyEndInTime() throws Exception {
+    try (var redis = new Redis();
+        var client = MortiseClient.open(redis.url() + "?command_timeout=1s")) {
+      var owner = client.mutex("asked");
+      redis.control("pause");
+      var ends = new ArrayList<CompletableFuture<Thread>>();
+      for (int i = 0; i < 400; i++) {
+        ends.add(start(() -> assertThrows(MortiseException.class, owner::query)));
+      }
+      Waiting.result(CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)));
+      redis.control("resume");
+    }
+  }
+
+  /** The helpers are busy, which calls that send nothing do not need. */
+  @Test
+  void aLookWaitsForNoOtherCall() throws Exception {
+    try (var redis = new Redis();
+        var client = MortiseClient.open(redis.url() + "?command_timeout=60s")) {
+      var owner = client.mutex("asked");
+      redis.control("pause");
+      var ends = new ArrayList<CompletableFuture<Thread>>();
+      for (int i = 0; i < 300; i++) ends.add(start(owner::query));
+      Waiting.result(start(() -> assertFalse(client.stats().samples().isEmpty())));
+      Waiting.result(start(() -> assertTrue(client.lastHealth().findings().isEmpty())));
+      for (var end : ends) assertFalse(end.isDone());
+      redis.control("resume");
+      for (var end : ends) Waiting.result(end);
+    }
+  }
+
   @Test
   void aReleaseNeedsNoRoomInTheQueue() throws Exception {
     try (var redis = new Redis();
