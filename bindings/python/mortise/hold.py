@@ -18,12 +18,14 @@ from mortise.errors import (
     Busy,
     Closed,
     Error,
+    InvalidArgument,
     LimitReached,
     LockLost,
     NotOwner,
     OutOfMemory,
     Unknown,
     Unreachable,
+    Unsupported,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ AnyHold = TypeVar("AnyHold", bound="Hold")
 
 # After these a release did not begin, and the hold is unchanged.
 _NOT_BEGUN = (Busy, LimitReached, OutOfMemory)
+# After these an export did not begin. If the hold has ended, it was lost.
+_NOT_EXPORTED = (InvalidArgument, Unsupported)
 
 
 class Hold:
@@ -244,10 +248,19 @@ class Hold:
         """
         self._check_latest()
         try:
-            return self._owner.export(lease)
-        finally:
+            exported = self._owner.export(lease)
+        except LockLost as error:
+            # The release is still to come. Without it a reentrant lock cannot be acquired again.
+            self._note_own_loss(error.reason)
+            raise
+        except _NOT_EXPORTED:
+            raise
+        except BaseException:
             if not self._lasts():
                 self._end()
+            raise
+        self._end()
+        return exported
 
     def _lasts(self) -> bool:
         """Whether it has not ended. With the option `acks` that is not `is_held`."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from unittest import mock
 
 import mortise
-from support import PATIENCE_S, Background, Case, main, until
+from support import PATIENCE_S, Background, Case, main, redis, until
 
 
 class ValueTest(Case):
@@ -99,6 +99,31 @@ class IdTest(Case):
         self.assertTrue(hold.is_held)
         hold.release()
         self.assertFalse(lock.is_held)
+
+    def test_an_export_of_a_lost_hold_leaves_its_release(self) -> None:
+        # Renewed soon, but long enough that a slow machine renews in time.
+        lock = self.client.lock(self.name, reentrant=True, lease=3)
+        for lease, expected in ((60, mortise.LockLost), (0.001, mortise.InvalidArgument)):
+            hold = lock.acquire()
+            redis(f"DEL {{mortise:{self.name}}}")
+            until(lambda: not lock.is_held)
+            with self.assertRaises(expected):
+                hold.export(lease)
+            with self.assertRaises(mortise.LockLost):
+                lock.acquire()
+            with self.assertRaises(mortise.LockLost):
+                hold.release()
+        with lock:
+            self.assertTrue(lock.is_held)
+
+    def test_an_export_that_finds_a_loss_reports_it(self) -> None:
+        reasons: list[mortise.LossReason] = []
+        with self.client.lock(self.name) as hold:
+            hold.on_lost(reasons.append)
+            redis(f"DEL {{mortise:{self.name}}}")
+            with self.assertRaises(mortise.LockLost):
+                hold.export(60)
+            self.assertEqual(reasons, [mortise.LossReason.SERVER_LOST])
 
     def test_readers_writers_and_permits_have_ids(self) -> None:
         rw = self.client.rw_lock(self.name)

@@ -78,7 +78,7 @@ def redis(command: str) -> None:
     with socket.create_connection((host, int(port)), PATIENCE_S) as connection:
         connection.sendall(command.encode() + b"\r\n")
         reply = connection.recv(100)
-    if not reply.startswith(b"+"):
+    if not reply.startswith((b"+", b":")):
         raise AssertionError(f"{command}: {reply!r}")
 
 
