@@ -11,6 +11,7 @@ import static org.mortise.Waiting.result;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -259,9 +260,13 @@ class CloseTest {
       CompletableFuture<LossReason> lost = lease.lost();
       CompletableFuture<Lease> waiting = client.mutex("taken").acquireAsync();
       Waiting.untilWaiting(redis, "taken", 1);
+      var asking = client.mutex("asking");
+      assertFalse(asking.acquire().lost().isDone());
       proxy.holdAnswers();
       var listing = new Worker(() -> client.listLocks(Waiting.PATIENCE));
       proxy.untilAnswered();
+      var question = new Worker(() -> unlessClosed(asking::query));
+      Waiting.until("the query has begun", () -> calls(question.thread(), "lock_query"));
       client.close();
       assertTrue(listing.thread().isAlive());
       assertStatus(Status.CLOSED, owner::acquire);
@@ -275,6 +280,20 @@ class CloseTest {
       client.close();
       proxy.letAnswers();
       listing.finish();
+      question.finish();
+    }
+  }
+
+  private static boolean calls(Thread thread, String method) {
+    return Arrays.stream(thread.getStackTrace())
+        .anyMatch(frame -> frame.getMethodName().equals(method));
+  }
+
+  private static void unlessClosed(Executable call) throws Throwable {
+    try {
+      call.execute();
+    } catch (MortiseException closed) {
+      assertEquals(Status.CLOSED, closed.status());
     }
   }
 
