@@ -24,9 +24,13 @@ class AsyncioLoop(Loop):
         """As in `Loop`."""
 
         def on_ready() -> None:
-            if not read():
-                self._loop.remove_reader(descriptor)
-                end()
+            try:
+                if not read():
+                    self._loop.remove_reader(descriptor)
+                    end()
+            except BaseException:  # the handler of a signal raised it
+                self._loop.call_soon(on_ready)
+                raise
 
         self._loop.add_reader(descriptor, on_ready)
 

@@ -55,6 +55,8 @@ class Dispatcher:
         self.queue = _core.queue_new(client, QUEUE_CAPACITY)
         self._tags = itertools.count(1)
         self._callbacks: dict[int, Callback] = {}
+        # At most one: the events that were taken from the queue, or None after the last one.
+        self._batches: list[list[Any] | None] = []
 
     def submit(self, submit: Submit, callback: Callback) -> int:
         """Hands a call or a watch to the C library. The callback gets its events."""
@@ -76,22 +78,39 @@ class Dispatcher:
         _core.queue_shutdown(self.queue)
 
     def read(self, timeout_ms: int) -> bool:
-        """Handles the next events. False after the last one."""
-        records = _core.next_events(self.queue, timeout_ms, MOST_EVENTS)
-        if records is None:
+        """Handles the next events. False after the last one.
+
+        The handler of a signal may raise an exception at any moment. The next call then handles
+        the other events.
+        """
+        if not self._batches:
+            # One call of C: a handler that raised between two calls would lose the events.
+            self._batches.extend(
+                map(_core.next_events, [self.queue], [timeout_ms], [MOST_EVENTS]))
+        batch = self._batches[0]
+        if batch is None:
             return False
-        run_each(self._calls_of(records))
+        run_each(self._calls_of(batch))
+        self._batches.clear()
         return True
 
-    def _calls_of(self, records: list[Any]) -> Iterator[Callable[[], object]]:
-        for *numbers, details in records:
+    def _calls_of(self, batch: list[Any]) -> Iterator[Callable[[], object]]:
+        while batch:
+            *numbers, details = batch[0]
             if numbers[0] in _OF_ELECTIONS:
                 event = Event._make((*numbers, None, details))
             else:
                 event = Event._make((*numbers, details and Details(*details), None))
+            self._finish_call(event)
             callback = self._callbacks.get(event.tag)
+            # Until here an exception repeats the event, so a result is not lost. A callback runs
+            # once.
+            del batch[0]
             if callback is not None:
                 yield functools.partial(callback, event)
+
+    def _finish_call(self, event: Event) -> None:
+        """Gives a call its result, perhaps for the second time."""
 
 
 class ThreadDispatcher(Dispatcher):
@@ -129,25 +148,29 @@ class LoopDispatcher(Dispatcher):
 
     def start(self, submit: Submit) -> Call:
         """Hands a call to the C library. The result is its only event."""
-        call = self.loop.new_call()
-
-        def finish(event: Event) -> None:
-            self.forget(event.tag)
-            del self._calls[event.tag]
-            call.finish(event)
-
-        tag = self.submit(submit, finish)
-        self._calls[tag] = call
+        tag = next(self._tags)
+        call = self._calls[tag] = self.loop.new_call()
+        try:
+            submit(self.queue, tag)
+        except BaseException:
+            self._calls.pop(tag, None)
+            raise
         return call
+
+    def _finish_call(self, event: Event) -> None:
+        call = self._calls.get(event.tag)
+        if call is not None:
+            call.finish(event)
+            self._calls.pop(event.tag, None)
 
     def _read(self) -> bool:
         return self.read(0)
 
     def _end(self) -> None:
-        _core.close(self.queue)
-        for call in self._calls.values():
+        for call in [*self._calls.values()]:
             call.finish(Closed("the client was closed"))
         self._calls.clear()
+        _core.close(self.queue)
 
     def shut_down(self) -> None:
         # The loop reads the end of the queue.

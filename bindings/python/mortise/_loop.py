@@ -58,10 +58,10 @@ class Call:
         return self._result is not None
 
     def finish(self, result: Event | Error) -> None:
-        """Sets the result, unless it has one."""
+        """Sets the result, unless it has one. May be repeated after an exception."""
         if self._result is None:
             self._result = result
-            self._wake()
+        self._wake()
 
     def event(self) -> Event:
         """The result. An error is raised."""
@@ -108,7 +108,10 @@ class Loop:
     is_over: bool
 
     def watch(self, descriptor: int, read: Callable[[], bool], end: Callable[[], None]) -> None:
-        """Calls `read` while the descriptor has something to read. After False it calls `end`."""
+        """Calls `read` while the descriptor has something to read. After False it calls `end`.
+
+        After an exception it calls `read` again, because the descriptor may have nothing to read.
+        """
         raise NotImplementedError
 
     def call_soon(self, call: Callable[[], object]) -> None:

@@ -11,12 +11,15 @@ from mortise._loop import Call, Guard, Loop, logger
 
 
 def _run(call: Callable[[], object]) -> object:
-    """Makes a call whose exceptions, such as SystemExit, would be errors inside trio."""
+    """Makes a call whose exceptions, such as SystemExit, would be errors inside trio.
+
+    Returns its result, or None after an exception.
+    """
     try:
         return call()
     except BaseException:
         logger.exception("a callback raised an exception")
-        return True
+        return None
 
 
 class TrioLoop(Loop):
@@ -32,8 +35,11 @@ class TrioLoop(Loop):
         async def read_all() -> None:
             try:
                 await trio.lowlevel.wait_readable(descriptor)
-                while _run(read):
-                    await trio.lowlevel.wait_readable(descriptor)
+                while (result := _run(read)) is not False:
+                    if result is None:
+                        await trio.lowlevel.checkpoint()
+                    else:
+                        await trio.lowlevel.wait_readable(descriptor)
             finally:
                 self.is_over = True
             end()

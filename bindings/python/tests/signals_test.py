@@ -14,7 +14,9 @@ from unittest import mock
 
 import mortise
 from mortise import _signals
-from support import PATIENCE_S, Background, Case, main, until
+from mortise._asyncio import AsyncioCall
+from mortise._dispatcher import Event, LoopDispatcher
+from support import PATIENCE_S, Background, Case, exit_first, main, until
 
 
 class Alarm(Exception):
@@ -317,6 +319,24 @@ class SignalTest(Case):
             await asyncio.wait_for(came.wait(), PATIENCE_S)
 
         asyncio.run(work())
+
+    def test_a_handler_that_ends_an_event_loop_leaves_nothing_held(self) -> None:
+        locks = [self.client.lock(f"{number}{self.name}") for number in range(2)]
+
+        async def work() -> None:
+            tasks = [asyncio.create_task(lock.acquire_async()) for lock in locks]
+            await asyncio.sleep(0)
+            until(lambda: all(lock.is_held for lock in locks))  # the loop reads both grants at once
+            await asyncio.gather(*tasks)
+
+        places: list[tuple[Any, str]] = [
+            (Event, "_make"), (LoopDispatcher, "_finish_call"), (AsyncioCall, "finish"),
+            (AsyncioCall, "_wake")]
+        for place, name in places:
+            with self.subTest(name), mock.patch.object(place, name, exit_first(place, name)):
+                with self.assertRaises(SystemExit):
+                    asyncio.run(work())
+                self.assertFalse(any(lock.is_held for lock in locks))
 
     def test_other_threads_run_during_a_wait(self) -> None:
         with self.client.lock(self.name):

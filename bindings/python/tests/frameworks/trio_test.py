@@ -9,14 +9,16 @@ import threading
 from collections.abc import Awaitable
 from functools import partial
 from typing import Callable
+from unittest import mock
 
 import anyio
 import trio
 import trio.testing
 
 import mortise
+from mortise._dispatcher import Event
 from mortise._trio import TrioCall
-from support import LOOKED_S, PATIENCE_S, Case, main, until
+from support import LOOKED_S, PATIENCE_S, Case, exit_first, main, until
 
 Work = Callable[[], Awaitable[None]]
 
@@ -188,6 +190,17 @@ class TrioTest(TrioCase):
             thread.join()
 
         self.run_trio(work)
+
+    def test_a_handler_that_exits_during_a_read_loses_no_grant(self) -> None:
+        async def work() -> None:
+            with mock.patch.object(Event, "_make", exit_first(Event, "_make")), \
+                    self.assertLogs("mortise") as logs:
+                async with self.client.lock(self.name):
+                    pass
+            self.assertIn("SystemExit: 7", logs.output[0])
+
+        self.run_trio(work)
+        self.assert_free()
 
     def test_the_close_of_a_client_ends_waits(self) -> None:
         async def work() -> None:
