@@ -38,6 +38,12 @@ class AsyncioLoop(Loop):
         """As in `Loop`."""
         self._loop.call_soon_threadsafe(call)
 
+    async def sleep(self, seconds: float) -> BaseException | None:
+        """As in `Loop`."""
+        end: asyncio.Future[None] = self._loop.create_future()
+        self._loop.call_later(seconds, end.set_result, None)
+        return await _wait(end, end.done)
+
     def new_call(self) -> Call:
         """As in `Loop`."""
         return AsyncioCall(self._loop)
@@ -67,13 +73,19 @@ class AsyncioCall(Call):
 
     async def wait_for_end(self) -> BaseException | None:
         """As in `Call`."""
-        cancelled: asyncio.CancelledError | None = None
-        while not self.is_done:
-            try:
-                await asyncio.wait([self._future])
-            except asyncio.CancelledError as error:
-                cancelled = error
-        return cancelled
+        return await _wait(self._future, lambda: self.is_done)
+
+
+async def _wait(future: asyncio.Future[None],
+                is_done: Callable[[], bool]) -> asyncio.CancelledError | None:
+    """Waits in spite of cancels. Returns the last one."""
+    cancelled: asyncio.CancelledError | None = None
+    while not is_done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    return cancelled
 
 
 class AsyncioGuard(Guard):

@@ -118,6 +118,10 @@ class Loop:
         """Makes a call in the loop, from any thread. Raises RuntimeError if the loop is over."""
         raise NotImplementedError
 
+    async def sleep(self, seconds: float) -> BaseException | None:
+        """Sleeps, also in a cancelled task. Returns as `Call.wait_for_end`."""
+        raise NotImplementedError
+
     def new_call(self) -> Call:
         """A call of a task in this loop."""
         raise NotImplementedError

@@ -50,6 +50,15 @@ class TrioLoop(Loop):
         """As in `Loop`."""
         self._token.run_sync_soon(_run, call)
 
+    async def sleep(self, seconds: float) -> BaseException | None:
+        """As in `Loop`."""
+        try:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(seconds)
+        except KeyboardInterrupt as error:
+            return error
+        return None
+
     def new_call(self) -> Call:
         """As in `Loop`."""
         return TrioCall()

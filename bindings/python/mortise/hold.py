@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
@@ -12,7 +13,7 @@ from mortise import _core, _modes
 from mortise._arguments import Seconds
 from mortise._constants import LossReason
 from mortise._dispatcher import Event
-from mortise._loop import in_its_loop, run_each
+from mortise._loop import in_its_loop, loop_of, run_each, running_loop
 from mortise._modes import Mode
 from mortise.errors import (
     Busy,
@@ -38,13 +39,17 @@ _NOT_BEGUN = (Busy, LimitReached, OutOfMemory)
 # After these an export did not begin. If the hold has ended, it was lost.
 _NOT_EXPORTED = (InvalidArgument, Unsupported)
 
+# Between two tries of a release at the end of a block.
+_PAUSE_S = 0.001
+
 
 class Hold:
     """A granted lock, from the grant until release or loss.
 
-    It ends with its `with` block, or by `release`. A lease cannot stop a paused process from acting
-    after its end. So pass `token` to the resource that the lock protects. The resource must refuse
-    a token below the highest token that it has seen.
+    It ends with its `with` block, or by `release`. The end of a block first waits for the end of an
+    upgrade in another task. A lease cannot stop a paused process from acting after its end. So pass
+    `token` to the resource that the lock protects. The resource must refuse a token below the
+    highest token that it has seen.
     """
 
     def __init__(self, owner: Owner, mode: Mode, event: Event | None = None) -> None:
@@ -352,24 +357,35 @@ class Hold:
 
     # ---- the end of a block ---------------------------------------------------------------
 
+    # Nobody could release the hold after its block. So the end of a block waits for another call,
+    # such as an upgrade in another task. Each call that causes `Busy` has a time limit.
+
     def _leave(self, has_failed: bool) -> None:
-        if self._is_over or self._owner._is_closed:
-            return
-        try:
-            self.release()
-        except Error as error:
-            self._consider(error, has_failed)
+        while not (self._is_over or self._owner._is_closed):
+            try:
+                self.release()
+            except Busy:
+                time.sleep(_PAUSE_S)
+            except Error as error:
+                self._consider(error, has_failed)
+                break
 
     async def _leave_async(self, has_failed: bool) -> None:
-        if self._is_over or self._owner._is_closed:
-            return
-        try:
-            await self.release_async()
-        except LimitReached:
-            # The queue has no room for the event. A blocking call needs none.
-            self._leave(has_failed)
-        except Error as error:
-            self._consider(error, has_failed)
+        cancelled: BaseException | None = None
+        while not (self._is_over or self._owner._is_closed):
+            try:
+                await self.release_async()
+            except Busy:
+                cancelled = await loop_of(running_loop()).sleep(_PAUSE_S) or cancelled
+            except LimitReached:
+                # The queue has no room for the event. A blocking call needs none.
+                self._leave(has_failed)
+                break
+            except Error as error:
+                self._consider(error, has_failed)
+                break
+        if cancelled is not None:
+            raise cancelled
 
     def _consider(self, error: Error, has_failed: bool) -> None:
         """Raises the failure of a release at the end of a block, if the program must know."""

@@ -161,11 +161,6 @@ class AsyncioTest(AsyncCase):
 
         self.run_in_loop(work())
 
-    def halt(self) -> None:
-        """The server delays what writes, at most until the end of the test."""
-        self.addCleanup(redis, "CLIENT UNPAUSE")
-        redis("CLIENT PAUSE 60000 WRITE")
-
     def test_a_hold_is_released_during_its_downgrade(self) -> None:
         async def work() -> None:
             lock = self.new_client(command_timeout=60).rw_lock(self.name)

@@ -52,6 +52,11 @@ class Case(unittest.TestCase):
         watcher = self.client.lock(self.name)
         until(lambda: watcher.query().waiter_count == count)
 
+    def halt(self) -> None:
+        """The server delays what writes, at most until the end of the test."""
+        self.addCleanup(redis, "CLIENT UNPAUSE")
+        redis("CLIENT PAUSE 60000 WRITE")
+
     def assert_free(self) -> None:
         """Nobody holds the lock of this test, at once or after a release on its way."""
         with self.new_client().lock(self.name, timeout=PATIENCE_S):

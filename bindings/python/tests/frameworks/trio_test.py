@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -16,9 +17,10 @@ import trio
 import trio.testing
 
 import mortise
+from mortise import _modes
 from mortise._dispatcher import Event
 from mortise._trio import TrioCall
-from support import LOOKED_S, PATIENCE_S, Case, exit_first, main, until
+from support import LOOKED_S, PATIENCE_S, Case, exit_first, main, redis, until
 
 Work = Callable[[], Awaitable[None]]
 
@@ -149,6 +151,36 @@ class TrioTest(TrioCase):
 
         self.run_trio(work)
         self.assert_free()
+
+    def test_a_cancelled_block_releases_its_hold_after_an_upgrade(self) -> None:
+        lock = self.new_client(command_timeout=60).rw_lock(self.name)
+        release, refused = _modes.READ.release_hold_async, []
+
+        def note_refusal(*arguments: object) -> None:
+            try:
+                release(*arguments)
+            except mortise.Busy as error:
+                refused.append(error)
+                redis("CLIENT UNPAUSE")
+                raise
+
+        async def upgrade(hold: mortise.ReadWriteHold) -> None:
+            with trio.CancelScope(shield=True), contextlib.suppress(mortise.Error):
+                await hold.upgrade_async()
+
+        async def work() -> None:
+            with mock.patch.object(_modes.READ, "release_hold_async", note_refusal):
+                async with trio.open_nursery() as nursery, lock.reader() as hold:
+                    self.halt()
+                    nursery.start_soon(upgrade, hold)
+                    await trio.testing.wait_all_tasks_blocked()
+                    nursery.cancel_scope.cancel()
+            self.assertTrue(refused)
+            self.assertFalse(lock.reader().is_held or lock.writer().is_held)
+
+        self.run_trio(work)
+        with self.new_client().rw_lock(self.name).writer():
+            pass
 
     def test_ctrl_c_ends_a_wait_and_holds_nothing(self) -> None:
         async def work() -> None:
