@@ -107,11 +107,11 @@ std::string held_by_id::give_out(int64_t lease_ms) const {
 
 // A handle that is freed releases its hold, which belongs to the id.
 held_by_id::~held_by_id() {
-  if (!is_adopted_ || valid_ms() == 0) return;
+  if (!is_adopted_ || deadline_ns() == 0) return;
   try {
     give_out(0);
   } catch (const failure&) {
-    return;  // its lease ends it
+    return;  // Its lease ends it. If replicas did not acknowledge the id, the handle releases it.
   }
 }
 

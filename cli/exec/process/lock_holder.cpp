@@ -161,9 +161,12 @@ void lock_holder::check_before_start() {
     throw failure(exit_at_most,
                   "--at-most was over before the command was started; raise --at-most");
   }
-  if (locks_.valid_ms() == 0) {
-    throw failure(exit_lost, "the lock was lost before the command was started");
-  }
+  if (locks_.valid_ms() > 0) return;
+  const bool is_lost = locks_.valid_until_ns() == 0;
+  throw failure(exit_lost,
+                is_lost ? "the lock was lost before the command was started"
+                        : "acks: the server of the lock has changed, and its replicas did not "
+                          "acknowledge the lock before the command was started");
 }
 
 // The launcher watches the deadline before the command exists. So the command ends in time even if
@@ -401,7 +404,8 @@ void lock_holder::end_turn() {
 message lock_holder::give_back() {
   // First the turn, because a waiter for the lock takes it next.
   end_turn();
-  if (is_lost_ || locks_.valid_ms() == 0) {
+  // With acks, a hold that waits for replicas is not valid, and not lost.
+  if (is_lost_ || locks_.valid_until_ns() == 0) {
     locks_.release_rest();
     return {word::ended, cause_ == cause::at_most ? exit_at_most : exit_lost};
   }
