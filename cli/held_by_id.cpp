@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 
 namespace mortise::cli {
@@ -73,6 +74,24 @@ bool held_by_id::acquire(int64_t wait_ms) const {
   if (status == MORTISE_NOT_ACQUIRED || status == MORTISE_TIMED_OUT) return false;
   check(status);
   return true;
+}
+
+void held_by_id::check_kind() const {
+  const info_handle info(mortise_info_new());
+  if (!info) throw failure(exit_system, "not enough memory");
+  const auto status = std::visit(
+      overloaded{
+          [&](const lock_handle& lock) {
+            return mortise_lock_query(lock.get(), info.get(), error_);
+          },
+          [&](const rw_handle& rw) { return mortise_rw_query(rw.get(), info.get(), error_); },
+          [&](const semaphore_handle& one) {
+            return mortise_semaphore_query(one.get(), info.get(), error_);
+          }},
+      handle_);
+  if (status != MORTISE_REFUSED) return;
+  const failure problem(error_);
+  if (problem.code() == exit_data) throw problem;
 }
 
 void held_by_id::adopt(const std::string& id) {

@@ -29,6 +29,9 @@ class held_by_id {
 
   // Acquires: -1 waits without limit. Returns false if the lock is taken. Throws a failure.
   bool acquire(int64_t wait_ms) const;
+  // After an unsuccessful try: throws a failure if another kind of lock uses the name. A try only
+  // detects that the name is in use.
+  void check_kind() const;
   // Continues the hold of this id, which is of this lock. Throws a failure.
   void adopt(const std::string& id);
   // Ends the hold in this process and returns its id. 0 is the lease, or the rest of the time of an

@@ -120,7 +120,10 @@ int acquire(const acquire_request& request, int64_t hold_ms) {
   const auto client = connect(request.url, error.get());
   const auto options = options_of(client.get(), request.label, error.get());
   held_by_id held(client.get(), request.lock, options.get(), error.get());
-  if (!held.acquire(request.wait_ms)) return exit_not_acquired;
+  if (!held.acquire(request.wait_ms)) {
+    held.check_kind();
+    return exit_not_acquired;
+  }
   signals.emplace();
   const auto token = held.token();
   // Otherwise a closed pipe would end this process, and the lock would stay held.

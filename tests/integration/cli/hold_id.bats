@@ -236,6 +236,23 @@ signal_before_the_reply() {
   mortise release --hold "$id"
 }
 
+@test "a name that is another kind of lock" {
+  begin -x
+  for limit in --nonblock --wait=20s; do
+    run mortise acquire "$limit" --hold-for 60s "$name"
+    fails_with 65
+    says "$name"
+  done
+  run mortise acquire -n --permits 1 --hold-for 60s "$name"
+  fails_with 65
+  kill "$command"
+  ends_with "$launcher" 143
+  id=$(acquire)
+  run mortise acquire -n -x --hold-for 60s "$name"
+  fails_with 65
+  mortise release --hold "$id"
+}
+
 @test "wrong arguments are refused" {
   run mortise acquire "$name"
   fails_with 64
