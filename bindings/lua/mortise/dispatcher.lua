@@ -227,7 +227,8 @@ end
 function dispatcher:close()
   if self.queue.is_closed then return end
   self.queue:shutdown()
-  while self:dispatch(1000) do end
+  -- A coroutine that is woken may also close it.
+  while not self.queue.is_closed and self:dispatch(1000) do end
   self.queue:close()
 end
 
