@@ -2736,6 +2736,7 @@ static swig_module_info swig_module = {swig_types, 24, 0, 0, 0, 0};
 
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 
 /* ---- setup -------------------------------------------------------------------------------- */
 /* SWIG's tables of types are shared by all Lua states of the process and are filled when the first
@@ -2951,6 +2952,13 @@ SWIGINTERN void delete_mortise_health(struct mortise_health *self){ mortise_heal
 SWIGINTERN void delete_mortise_stats(struct mortise_stats *self){ mortise_stats_free(self); }
 SWIGINTERN void delete_mortise_listing(struct mortise_listing *self){ mortise_listing_free(self); }
 SWIGINTERN void delete_mortise_hold_id(struct mortise_hold_id *self){ mortise_hold_id_free(self); }
+
+/* A millisecond between two tries of an unlock. Lua itself cannot sleep. */
+static void mortise_pause(void) {
+  const struct timespec pause = {0, 1000000};
+  nanosleep(&pause, NULL);
+}
+
 
 SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   int ret = lua_isstring(L, idx);
@@ -3507,6 +3515,20 @@ static swig_lua_namespace swig_hold_id_Sf_SwigStatic = {
 static swig_lua_class *swig_hold_id_bases[] = {0};
 static const char *swig_hold_id_base_names[] = {0};
 static swig_lua_class _wrap_class_hold_id = { "hold_id", "hold_id", &SWIGTYPE_p_mortise_hold_id,0, swig_delete_hold_id, swig_hold_id_methods, swig_hold_id_attributes, &swig_hold_id_Sf_SwigStatic, swig_hold_id_meta, swig_hold_id_bases, swig_hold_id_base_names };
+
+static int _wrap_pause(lua_State* L) {
+  int SWIG_arg = 0;
+  
+  SWIG_check_num_args("mortise_pause",0,0)
+  mortise_pause();
+  
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
 
 static int _wrap_version(lua_State* L) {
   int SWIG_arg = 0;
@@ -11027,6 +11049,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {0,0,0,0,0,0}
 };
 static swig_lua_method swig_SwigModule_methods[]= {
+    { "pause", _wrap_pause},
     { "version", _wrap_version},
     { "version_text", _wrap_version_text},
     { "check_abi", _wrap_check_abi},

@@ -14,6 +14,7 @@
 %{
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 
 /* ---- setup -------------------------------------------------------------------------------- */
 /* SWIG's tables of types are shared by all Lua states of the process and are filled when the first
@@ -354,3 +355,11 @@ MORTISE_LUA_PLAIN_NEW(mortise_info)
 /* Events are read one by one, with their messages. */
 %ignore mortise_queue_next_batch;
 %ignore MORTISE_RECORD_FIELDS;
+
+%inline %{
+/* A millisecond between two tries of an unlock. Lua itself cannot sleep. */
+static void mortise_pause(void) {
+  const struct timespec pause = {0, 1000000};
+  nanosleep(&pause, NULL);
+}
+%}

@@ -261,10 +261,16 @@ local IS_LEFT_TO_LEASE = {[core.UNKNOWN] = true, [core.UNREACHABLE] = true}
 
 -- Unlocks at the end of a block, unless the block has unlocked. Returns true, or nil, message, code
 -- if the block may not have been protected or the lock is still held.
-local function leave(self, unlock)
+local function leave(self, unlock, has_failed)
   local owner = self.owner
   if self.is_over or owner.is_closed then return true end
   local is_ok, message, code = unlock(self)
+  -- The caller gets the error of the block, and would not unlock again. So this waits for the other
+  -- call, such as an upgrade, which has a time limit.
+  while has_failed and code == core.BUSY do
+    core.pause()
+    is_ok, message, code = hold.unlock(self)
+  end
   if is_ok or IS_LEFT_TO_LEASE[code] then return true end
   if code == core.NOT_OWNER and holds_nothing(owner) then return true end
   return nil, message, code
@@ -273,13 +279,13 @@ end
 --- Unlocks at the end of a block. Raises an error if the unlock is refused, unless another error
 -- ended the block.
 function hold:__close(problem)
-  local is_left, message = leave(self, hold.unlock)
+  local is_left, message = leave(self, hold.unlock, problem ~= nil)
   if not is_left and problem == nil then error(message, 2) end
 end
 
 -- The results of `run`, after fn has returned.
 local function come_back(self, unlock, is_fine, ...)
-  local is_left, message, code = leave(self, unlock)
+  local is_left, message, code = leave(self, unlock, not is_fine)
   if not is_fine then error((...), 0) end
   if not is_left then return nil, message, code, ... end
   return true, ...

@@ -367,14 +367,55 @@ check.case("the end of a block says that its unlock was refused", function(name)
   check_refused(rw:with_read(upgrade))
   check.run(dispatcher, function() check_refused(dispatcher:await(rw, "with_read", upgrade)) end)
 
-  -- The end of a block cannot return, so it raises, unless that would hide another error.
+  -- The end of a block cannot return, so it raises.
   upgrade(assert(rw:read_try()))
   local is_fine, problem = pcall(close, hold)
-  close(hold, "another error")
   check.equal(is_fine, false)
   check.equal(problem:find("upgrading it", 1, true) ~= nil, true, problem)
   check_refused(nil, problem, mortise.BUSY, "done")
   check_free(client, name)
+end)
+
+check.case("a block that ends with an error waits for an upgrade, and unlocks", function(name)
+  local client = check.client {command_timeout = "60s"}
+  local rw, queue, dispatcher = client:rw(name), client:queue(), assert(new_dispatcher(client))
+  local calls, unlock = rw.calls, rw.calls.read_unlock_hold
+  local refused
+  -- The server goes on once the unlock was refused.
+  function calls.read_unlock_hold(...)
+    local is_ok, message, code, details = unlock(...)
+    if code == mortise.BUSY then
+      refused = true
+      let_go()
+    end
+    return is_ok, message, code, details
+  end
+  local function fail()
+    refused = false
+    halt()
+    assert(rw:upgrade_async(queue, 1))
+    error("of the block", 0)
+  end
+  local function check_unlocked(problem)
+    check.equal(problem, "of the block")
+    check.equal(refused, true)
+    check.equal(rw:is_reading() or rw:is_writing(), false)
+    check.equal(assert(client:rw(name):query()).is_held, false)
+    check.equal(assert(queue:next(20000)).kind, mortise.EVENT_UPGRADED)
+  end
+
+  local is_fine, trace = pcall(function()
+    check_unlocked(select(2, pcall(rw.with_read, rw, fail)))
+    local hold = assert(rw:read_try())
+    local _, problem = pcall(fail)
+    close(hold, problem)
+    check_unlocked(problem)
+    local thread = coroutine.create(function() dispatcher:await(rw, "with_read", fail) end)
+    assert(coroutine.resume(thread))
+    check_unlocked(select(2, pcall(dispatcher.dispatch, dispatcher, 20000)))
+  end)
+  calls.read_unlock_hold = unlock
+  if not is_fine then error(trace, 0) end
 end)
 
 check.finish()
