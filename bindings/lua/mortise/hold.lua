@@ -283,6 +283,15 @@ function hold:__close(problem)
   if not is_left and problem == nil then error(message, 2) end
 end
 
+-- Closes a value when the coroutine that runs `call` is closed. Nil before Lua 5.4, which cannot
+-- close coroutines.
+local load_text = loadstring or load -- luacheck: ignore 113
+local with_guard = load_text [[local guard <close>, call = ... return call()]]
+
+local guard = {__close = function(self)
+  if self.hold then leave(self.hold, hold.unlock, true) end
+end}
+
 -- The results of `run`, after fn has returned.
 local function come_back(self, unlock, is_fine, ...)
   local is_left, message, code = leave(self, unlock, not is_fine)
@@ -291,11 +300,17 @@ local function come_back(self, unlock, is_fine, ...)
   return true, ...
 end
 
---- Calls fn with the hold, then unlocks, even if fn raises an error. Returns true and fn's results.
--- If the hold was lost during fn or the unlock is refused, returns nil, message, code and fn's
--- results. On Lua 5.1 fn cannot yield.
+--- Calls fn with the hold, then unlocks, even if fn raises an error, or its coroutine is closed on
+-- Lua 5.4. Returns true and fn's results. If the hold was lost during fn or the unlock is refused,
+-- returns nil, message, code and fn's results. On Lua 5.1 fn cannot yield.
 function hold.run(self, fn, unlock)
-  return come_back(self, unlock or hold.unlock, pcall(fn, self))
+  if not with_guard then return come_back(self, unlock or hold.unlock, pcall(fn, self)) end
+  local guarded = setmetatable({hold = self}, guard)
+  local function ended(...)
+    guarded.hold = nil
+    return come_back(self, unlock or hold.unlock, ...)
+  end
+  return with_guard(guarded, function() return ended(pcall(fn, self)) end)
 end
 
 return hold

@@ -75,6 +75,29 @@ check.case("fn may yield where Lua lets it, and else the lock is given back", fu
   check.equal(lock:is_held(), false)
 end)
 
+-- Only Lua 5.4 can close a coroutine.
+check.case("with unlocks when its coroutine is closed during fn", function(name)
+  if not coroutine.close then return end
+  local client = check.client()
+  local dispatcher = assert(require("mortise.dispatcher").new(client))
+  local lock = client:lock(name)
+  local function wait(hold)
+    assert(hold:is_held())
+    coroutine.yield()
+  end
+  for _, run in ipairs {
+    function() lock:with(wait) end,
+    function() dispatcher:await(lock, "with", wait) end,
+  } do
+    local thread = coroutine.create(run)
+    assert(coroutine.resume(thread))
+    check.dispatch_until(dispatcher, function() return lock:is_held() and dispatcher:is_idle() end)
+    check.equal(coroutine.close(thread), true)
+    check.equal(lock:is_held(), false)
+    check.equal(assert(lock:query()).is_held, false)
+  end
+end)
+
 check.case("with says that nothing was acquired", function(name)
   local client = check.client()
   local holder = assert(client:lock(name):try()) -- collected, it would be released
