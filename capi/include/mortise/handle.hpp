@@ -151,9 +151,13 @@ class handle {
   template <class Call>
   result<hold> acquire_by(const detail::mode &how, const timeout &wait, const Call &call) {
     mortise_error *filled = detail::error_of_thread();
-    const mortise_status code = wait_by(wait, filled, call);
+    // This handle may be destroyed during the wait.
+    const std::weak_ptr<detail::owner> observed = owner_;
+    const auto code = detail::call_until(observed, wait, [&call, filled] { return call(filled); });
     if (code != MORTISE_OK) return unexpected(detail::error_from(code, filled));
-    return hold(owner_, how);
+    auto present = observed.lock();
+    if (!present) return unexpected(error(status::closed, "the handle was freed meanwhile"));
+    return hold(std::move(present), how);
   }
   result<hold> acquire_as(const detail::mode &how, const timeout &wait) {
     return acquire_by(how, wait,
@@ -227,7 +231,7 @@ class handle {
   /** The status of an acquire in C. */
   template <class Call>
   mortise_status wait_by(const timeout &wait, mortise_error *filled, const Call &call) {
-    return detail::call_until(*owner_, wait, [&call, filled] { return call(filled); });
+    return detail::call_until(owner_, wait, [&call, filled] { return call(filled); });
   }
 #if MORTISE_HAS_EXCEPTIONS
   static bool is_acquired(mortise_status code, const mortise_error *filled) {

@@ -95,22 +95,29 @@ class owner {
   bool is_interrupted_ = false;
 };
 
-/** Makes a waiting call. A stop that is requested before or during the call interrupts it. */
+/**
+ * Makes a waiting call. A stop that is requested before or during the call interrupts it. The
+ * destruction of the handle ends the call, and may also end the owner.
+ */
 template <class Call>
-mortise_status call_until(owner &of, const timeout &wait, const Call &call) {
+mortise_status call_until(const std::weak_ptr<owner> &observed, const timeout &wait,
+                          const Call &call) {
 #if MORTISE_HAS_STOP_TOKEN
   if (!wait.stop().stop_possible()) return call();
-  const auto interrupt = [&of] { of.calls.interrupt(of.raw, 1, nullptr); };
+  const auto interrupt = [&observed] {
+    if (const auto present = observed.lock()) present->calls.interrupt(present->raw, 1, nullptr);
+  };
   mortise_status code = MORTISE_OK;
   {
     const std::stop_callback callback(wait.stop(), interrupt);
     code = call();
   }
+  if (!wait.stop().stop_requested()) return code;
   // The callback has returned or never runs. From now on only the user interrupts.
-  if (wait.stop().stop_requested()) of.end_stop();
+  if (const auto present = observed.lock()) present->end_stop();
   return code;
 #else
-  static_cast<void>(of);
+  static_cast<void>(observed);
   static_cast<void>(wait);
   return call();
 #endif

@@ -1,5 +1,6 @@
 /** What ends a wait: another thread, and a std::stop_token. */
 #include <atomic>
+#include <string>
 
 #include "fixture.hpp"
 
@@ -123,6 +124,25 @@ void the_end_of_a_stop_keeps_an_interruption_at_the_same_time() {
   CHECK(lock.acquire(patience) == mortise::status::cancelled);
 }
 
+void a_destroyed_handle_ends_a_wait() {
+  mortise::client client = open_client(), other_client = open_client();
+  for (int round = 0; round < 100; ++round) {
+    const std::string name = "destroyed " + std::to_string(round);
+    mortise::lock holder = open_lock(client, name);
+    mortise::hold hold = *holder.acquire(patience, std::nothrow);
+    const bool is_granted = round % 2 == 1;
+    std::jthread worker;
+    mortise::lock lock = open_lock(other_client, name);
+    worker = std::jthread([&lock, is_granted](const std::stop_token& stop) {
+      const auto acquired = lock.acquire(stop, std::nothrow);
+      // A grant may arrive before the lock is destroyed.
+      if (!is_granted || !acquired) CHECK_RESULT(status::closed, acquired);
+    });
+    wait_for_waiter(holder);
+    if (is_granted) CHECK_RESULT(status::ok, hold.unlock(std::nothrow));
+  }
+}
+
 void every_kind_is_stopped() {
   mortise::client client = open_client();
   std::stop_source source;
@@ -150,6 +170,7 @@ void test_stops() {
   RUN(a_stop_ends_a_wait);
   RUN(a_stop_does_not_end_an_interruption);
   RUN(the_end_of_a_stop_keeps_an_interruption_at_the_same_time);
+  RUN(a_destroyed_handle_ends_a_wait);
   RUN(every_kind_is_stopped);
 #endif
 }
