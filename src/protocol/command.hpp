@@ -32,6 +32,9 @@ struct command {
   std::shared_ptr<const redis::login> says = {};
   // Values that must agree in the replies of several servers. Empty when one reply is enough.
   std::function<std::vector<std::string>(const redis::value& reply)> gist = {};
+  // Whether the caller no longer needs the reply, because other servers have replied. Checked again
+  // and again while it waits. Empty if it always needs the reply.
+  std::function<bool()> is_dispensable = {};
 };
 
 // Commands to one server. Each may depend on the reply to the previous one.

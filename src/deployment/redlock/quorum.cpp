@@ -1,6 +1,7 @@
 #include "deployment/redlock/quorum.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -27,11 +28,39 @@ constexpr time_ns open_patience_ns = 200 * ns_per_ms;
 constexpr time_ns open_interval_ns = 2 * ns_per_ms;
 // How long open() waits for the health checks of the connected servers.
 constexpr time_ns health_patience_ns = 2 * ns_per_s;
-// How long a query waits for all servers before a quorum of replies is enough.
+// How long a command waits for all servers before a quorum of replies is enough.
 constexpr time_ns query_patience_ns = 250 * ns_per_ms;
 
 // The part of a server's reply that several servers must agree on.
 using gist = std::vector<std::string>;
+
+// The replies of the servers to one command.
+struct replies {
+  explicit replies(std::size_t servers) : gists(servers), results(servers) {}
+  // The outcome without a quorum. A change that any server may have made is neither made nor not
+  // made (hazard 15).
+  [[nodiscard]] outcome failure(const protocol::command& command) const;
+
+  std::vector<gist> gists;
+  std::vector<outcome> results;
+  std::size_t answered = 0;  // the results that are ok
+};
+
+outcome replies::failure(const protocol::command& command) const {
+  const auto find = [&](auto&& is_it) {
+    return std::find_if(results.begin(), results.end(), is_it);
+  };
+  const auto unknown = find([](const auto& result) { return result.is_ambiguous; });
+  if (unknown != results.end()) return *unknown;
+  auto failed = *find([](const auto& result) { return !result.ok(); });
+  if (command.is_change && answered > 0) {
+    failed.code = status::unknown;
+    failed.is_ambiguous = failed.is_retryable = true;
+    failed.say(decimal(answered), " of ", decimal(results.size()), " servers made the change; ",
+               failed.words());
+  }
+  return failed;
+}
 
 class quorum_deployment final : public deployment, private redlock_coordinator::listener {
  public:
@@ -159,10 +188,8 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] std::size_t count_checked() const;
   [[nodiscard]] outcome fault() const;
-  std::size_t ask_each(const named_key& lock, const protocol::command& command, time_ns deadline,
-                       std::vector<gist>& gists, std::vector<outcome>& results);
-  [[nodiscard]] std::vector<std::size_t> by_agreement(const std::vector<gist>& gists,
-                                                      const std::vector<outcome>& results) const;
+  replies ask_each(const named_key& lock, const protocol::command& command, time_ns deadline);
+  [[nodiscard]] std::vector<std::size_t> by_agreement(const replies& found) const;
 
   mortise::deployment::listener& listener_;
   const std::size_t needed_;
@@ -358,60 +385,67 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
 
 // ---- queries --------------------------------------------------------------------------------
 
-// Returns the number of replies, and stores them.
-std::size_t quorum_deployment::ask_each(const named_key& lock, const protocol::command& command,
-                                        time_ns deadline, std::vector<gist>& gists,
-                                        std::vector<outcome>& results) {
+// Asks all servers at the same time, each of them once. The call returns when all have replied, at
+// the deadline, or when a quorum has replied and the patience has ended.
+replies quorum_deployment::ask_each(const named_key& lock, const protocol::command& command,
+                                    time_ns deadline) {
+  replies found(all_.size());
+  std::atomic<std::size_t> answered = 0;
+  const auto now = boot_now();
+  const auto patient_until = now + std::min(query_patience_ns, (deadline - now) / 2);
   net::at_once(all_.size(), [&](std::size_t number) {
     try {
       auto copy = command;
-      copy.read = [&, &items = gists[number]](const redis::value& reply) {
+      copy.read = [&, &items = found.gists[number]](const redis::value& reply) {
         if (command.gist) items = command.gist(reply);
         if (!command.is_change || !command.read) return;
         const std::lock_guard guard(mutex_);
         command.read(reply);
       };
-      results[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
+      copy.is_dispensable = [&] { return answered >= needed_ && boot_now() >= patient_until; };
+      found.results[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
+      if (found.results[number].ok()) ++answered;
     } catch (const std::bad_alloc&) {
-      results[number] = outcome::of(status::no_memory);
+      found.results[number] = outcome::of(status::no_memory);
     }
   });
-  const auto answered =
-      std::count_if(results.begin(), results.end(), [](auto& result) { return result.ok(); });
-  return static_cast<std::size_t>(answered);
+  found.answered = answered;
+  return found;
 }
 
 // All servers are asked for the part that they must agree on. One server that matches the quorum,
-// with the fewest extra items, is asked for the full reply. A change is made on all servers.
+// with the fewest extra items, is asked for the full reply. Half of the time is left for that. A
+// change is made on all servers, and never sent again: a second request could not find what the
+// first one has changed.
 outcome quorum_deployment::ask(const named_key& lock, const protocol::command& command,
                                time_ns deadline) {
-  std::vector<gist> gists(all_.size());
-  std::vector<outcome> results(all_.size());
-  auto answered =
-      ask_each(lock, command, std::min(deadline, boot_now() + query_patience_ns), gists, results);
-  if (answered < needed_) answered = ask_each(lock, command, deadline, gists, results);
-  if (answered < needed_) {
-    return *std::find_if(results.begin(), results.end(), [](auto& result) { return !result.ok(); });
-  }
+  const auto began = boot_now();
+  const auto half = began + (deadline - began) / 2;
+  const auto found = ask_each(lock, command, command.is_change ? deadline : half);
+  if (found.answered < needed_) return found.failure(command);
   if (command.is_change) return {};
-  for (const auto number : by_agreement(gists, results)) {
-    if (all_.at(number).ask(lock, command, deadline).ok()) return {};
+  const auto patience = std::max(query_patience_ns, 2 * (boot_now() - began));
+  const auto order = by_agreement(found);
+  outcome result;
+  for (const auto number : order) {
+    const auto end = number == order.back() ? deadline : std::min(deadline, boot_now() + patience);
+    result = all_.named(number, all_.at(number).ask(lock, command, end));
+    if (result.ok()) break;
   }
-  return {};
+  return result;
 }
 
 // The servers that replied. The first one reports everything that a quorum may report, and little
 // more. Servers without a reply may agree with any other. A vote that one of the others has missed
 // does not make a lock free.
-std::vector<std::size_t> quorum_deployment::by_agreement(
-    const std::vector<gist>& gists, const std::vector<outcome>& results) const {
+std::vector<std::size_t> quorum_deployment::by_agreement(const replies& found) const {
+  const auto& gists = found.gists;
   std::map<std::string, std::size_t> votes;
   std::vector<std::size_t> order;
-  const auto absent = std::count_if(results.begin(), results.end(),
-                                    [](const auto& result) { return !result.ok(); });
-  const auto enough = needed_ - std::min(needed_ - 1, static_cast<std::size_t>(absent));
+  const auto absent = gists.size() - found.answered;
+  const auto enough = needed_ - std::min(needed_ - 1, absent);
   for (std::size_t number = 0; number < gists.size(); ++number) {
-    if (!results[number].ok()) continue;
+    if (!found.results[number].ok()) continue;
     order.push_back(number);
     for (const auto& item : gists[number]) ++votes[item];
   }

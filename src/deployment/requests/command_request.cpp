@@ -1,11 +1,30 @@
 #include "deployment/requests/command_request.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "protocol/refusal.hpp"
 
 namespace mortise::deployment {
+
+namespace {
+
+// The interval of checks whether the caller still needs the reply.
+constexpr time_ns check_interval_ns = 10 * ns_per_ms;
+
+// Waits until the deadline, or until the caller no longer needs the reply. Returns false then.
+template <class Wait>
+bool wait_while_needed(const protocol::command& command, time_ns deadline, Wait&& wait) {
+  if (!command.is_dispensable) return wait(deadline);
+  for (;;) {
+    const auto soon = std::min(deadline, boot_now() + check_interval_ns);
+    if (wait(soon)) return true;
+    if (soon == deadline || command.is_dispensable()) return false;
+  }
+}
+
+}  // namespace
 
 outcome command_request::ask(redis::connection& server, const protocol::command& command,
                              time_ns deadline) {
@@ -18,7 +37,8 @@ outcome command_request::ask(redis::connection& server, const protocol::command&
     if (with_text) continue;
     if (!is_repeatable || result.code == status::closed) return result;
     if (result.code == status::unknown) unanswered = result;
-    if (server.await_turn(turns, deadline)) continue;
+    const auto next_turn = [&](time_ns end) { return server.await_turn(turns, end); };
+    if (wait_while_needed(command, deadline, next_turn)) continue;
     const auto problem = server.last_problem();
     if (unanswered.ok()) return problem.ok() ? result : problem;
     unanswered.say(unanswered.message, "; ", problem.message);
@@ -30,7 +50,7 @@ command_request::answer command_request::ask_once(redis::connection& server,
                                                   const protocol::command& command, bool with_text,
                                                   time_ns deadline) {
   const auto request = std::make_shared<command_request>(server, command, with_text);
-  auto result = request->await(deadline);
+  auto result = request->await(command, deadline);
   return {std::move(result), request->is_script_missing_, request->is_repeatable_};
 }
 
@@ -57,7 +77,7 @@ void command_request::send() noexcept {
   if (submit(redis::flush::by_io_thread) != status::ok) is_open_ = false;
 }
 
-outcome command_request::await(time_ns deadline) {
+outcome command_request::await(const protocol::command& command, time_ns deadline) {
   caller = &caller_;
   const auto submitted = submit(redis::flush::before_await);
   if (submitted != status::ok) {
@@ -67,7 +87,8 @@ outcome command_request::await(time_ns deadline) {
     if (submitted == status::limit) return outcome::of(submitted, "too many requests are open");
     return outcome::of(submitted);
   }
-  if (!server_.commands().await(caller_, deadline)) {
+  const auto reply = [&](time_ns end) { return server_.commands().await(caller_, end); };
+  if (!wait_while_needed(command, deadline, reply)) {
     const std::lock_guard guard(mutex_);
     if (!is_over_) {
       is_given_up_ = true;

@@ -36,7 +36,7 @@ class command_request final : public redis::request,
   void send() noexcept;
 
  private:
-  outcome await(time_ns deadline);
+  outcome await(const protocol::command& command, time_ns deadline);
   status submit(redis::flush flush) noexcept;
   void on_reply(const redis::value& reply, time_ns now) noexcept override;
   void on_broken(bool was_sent) noexcept override;

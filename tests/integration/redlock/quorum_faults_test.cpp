@@ -11,7 +11,6 @@
 #include "support/child.hpp"
 #include "support/clock_shim.hpp"
 #include "support/obstacle.hpp"
-#include "support/tcp_proxy.hpp"
 #include "support/tls_fixture.hpp"
 
 namespace mortise::testing::quorum_faults_test {
@@ -162,37 +161,13 @@ TEST_F(quorum_faults, hazard_13_a_hold_outlives_its_connections_to_servers_witho
 
 // ---- partitions -----------------------------------------------------------------------------
 
-// A client's own network to each server.
-class networks {
- public:
-  explicit networks(const std::vector<std::unique_ptr<test_server>>& servers) {
-    for (const auto& server : servers) {
-      all_.push_back(std::make_unique<tcp_proxy>(server->socket_path()));
-    }
-  }
-  [[nodiscard]] std::string url(const std::string& query) const {
-    std::string text = "redlock:";
-    for (const auto& one : all_) {
-      text += (one == all_.front() ? "" : ",") + one->url() +
-              (one == all_.front() ? "?quarantine=0&command_timeout=60s" + query : "");
-    }
-    return text;
-  }
-  void control(std::initializer_list<std::size_t> which, const std::string& command) {
-    for (const auto server : which) all_.at(server)->control(command);
-  }
-
- private:
-  std::vector<std::unique_ptr<tcp_proxy>> all_;
-};
-
 // Longer than the votes are waited for at first. A client that has just connected does not know yet
 // how far its servers are.
 TEST_F(quorum_faults, servers_that_are_far_apart_form_a_quorum) {
   start(3);
   networks slow_networks(servers);
   slow_networks.control({1, 2}, "delay 300");
-  const auto [client, lock] = open_user(slow_networks.url(""));
+  const auto [client, lock] = open_user(slow_networks.url("&command_timeout=60s"));
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(MORTISE_OK, mortise_lock_try(lock.get(), nullptr));
     expect_released(lock);
@@ -204,8 +179,8 @@ TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
   start(5);
   networks to_first(servers);
   networks to_last(servers);
-  const auto [client, lock] = open_user(to_first.url(""));
-  const auto [rival, other] = open_user(to_last.url(""));
+  const auto [client, lock] = open_user(to_first.url("&command_timeout=60s"));
+  const auto [rival, other] = open_user(to_last.url("&command_timeout=60s"));
   for (const std::string partition : {"freeze", "refuse"}) {
     to_first.control({3, 4}, partition);
     to_last.control({0, 1}, partition);
@@ -231,7 +206,7 @@ TEST_F(quorum_faults, two_who_see_different_servers_exclude_each_other) {
 TEST_F(quorum_faults, who_hears_no_answers_of_a_quorum_has_nothing_and_keeps_out_nobody) {
   start(5);
   networks to_deaf(servers);
-  const auto [deaf, lock] = open_user(to_deaf.url(""));
+  const auto [deaf, lock] = open_user(to_deaf.url("&command_timeout=60s"));
   const auto [client, other] = open_user(url());
   to_deaf.control({0, 1, 2}, "freeze answers");
   for (int turn = 0; turn < 3; ++turn) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,8 +12,33 @@
 
 #include "support/handles.hpp"
 #include "support/server.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace mortise::testing {
+
+// A client's own network to each server.
+class networks {
+ public:
+  explicit networks(const std::vector<std::unique_ptr<test_server>>& servers) {
+    for (const auto& server : servers) {
+      all_.push_back(std::make_unique<tcp_proxy>(server->socket_path()));
+    }
+  }
+  [[nodiscard]] std::string url(const std::string& query) const {
+    std::string text = "redlock:";
+    for (const auto& one : all_) {
+      text += (one == all_.front() ? "" : ",") + one->url() +
+              (one == all_.front() ? "?quarantine=0" + query : "");
+    }
+    return text;
+  }
+  void control(std::initializer_list<std::size_t> which, const std::string& command) {
+    for (const auto server : which) all_.at(server)->control(command);
+  }
+
+ private:
+  std::vector<std::unique_ptr<tcp_proxy>> all_;
+};
 
 class quorum : public ::testing::Test {
  protected:
