@@ -79,7 +79,7 @@ class transport {
     return {};
   }
   std::string force() {
-    owner_.on_forced();
+    owner_.on_forced(now_);
     return {};
   }
   std::string pending_releases() {

@@ -219,6 +219,38 @@ TEST(acquisitions, a_forced_release_ends_the_requests_for_lost_votes) {
           {reply(2, answer::not_free, high_token, free_ms), "", granted}});
 }
 
+// The last message counts. A renewal that was sent before the end of the forced release proves
+// nothing (hazard 17).
+TEST(acquisitions, hazard_17_a_lost_vote_is_requested_again_after_an_unsuccessful_forced_release) {
+  const auto renew_without = [](std::string_view actions) {
+    return std::vector<row>{{request(step::renew), "renew to 0 1 2", granted},
+                            {reply(0, answer::not_owner), "", granted},
+                            {reply(1, answer::renewed), "", granted},
+                            {reply(2, answer::renewed), actions, granted}};
+  };
+  std::vector<row> rows{{request(step::acquire), "acquire to 0 1 2", collecting},
+                        {reply(0, answer::granted), "", collecting},
+                        {reply(1, answer::granted), "granted", granted},
+                        {reply(2, answer::granted), "", granted},
+                        {force, "", granted},
+                        {pause(longest_force_ns / 2), "", granted},
+                        {force, "", granted}};
+  const auto add = [&](const std::vector<row>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  add({{pause(longest_force_ns - ns_per_ms), "", granted}});
+  add(renew_without("renewed"));
+  add({{request(step::renew), "renew to 0 1 2", granted},
+       {pause(ns_per_ms), "", granted},
+       {reply(1, answer::renewed), "", granted},
+       {reply(2, answer::renewed), "renewed", granted},
+       {reply(0, answer::not_owner), "", granted}});
+  add(renew_without("renewed, reacquire to 0"));
+  add({{force, "", granted}});
+  add(renew_without("renewed"));
+  run(3, rows);
+}
+
 // Hazard 16.
 TEST(acquisitions, a_canceled_request_makes_no_proposal_and_returns_its_votes) {
   run(3, {{request(step::acquire), "acquire to 0 1 2", collecting},

@@ -156,7 +156,7 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
       const auto message = protocol::read_message(text);
       const bool is_of_force = message && message->kind == protocol::message_kind::forced;
       const bool is_of_waiter = message && message->kind == protocol::message_kind::contended;
-      if (is_of_force) all->coordinator_.on_forced(message->owner);
+      if (is_of_force) all->coordinator_.on_forced(message->owner, now);
       if (!is_of_force && !is_of_waiter && !protocol::is_listing_message(text)) return;
       all->listener_.on_message(text, now);
     }

@@ -232,10 +232,10 @@ void redlock_coordinator::complete(lock_type& lock, quorum_round& round,
   request->requester_.on_result(*request, *result, now);
 }
 
-void redlock_coordinator::on_forced(std::string_view token) noexcept {
+void redlock_coordinator::on_forced(std::string_view token, time_ns now) noexcept {
   const lock_type lock(mutex_);
   const auto known = owners_.find(token);
-  if (known != owners_.end()) known->second.acquisition.on_forced();
+  if (known != owners_.end()) known->second.acquisition.on_forced(now);
 }
 
 void redlock_coordinator::drop_if_over(std::string_view token) noexcept {

@@ -72,7 +72,7 @@ class redlock_coordinator final : private net::timer {
   // Pending releases can be delivered to this server now.
   void on_server_up(std::size_t server, time_ns now) noexcept;
   // A forced release takes its votes, one server after the other.
-  void on_forced(std::string_view token) noexcept;
+  void on_forced(std::string_view token, time_ns now) noexcept;
   // Notes a fencing token that this client has seen. All later proposals are higher.
   void note_token(std::int64_t token) noexcept;
   // Stops the timer.

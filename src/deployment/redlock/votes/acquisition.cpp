@@ -183,6 +183,8 @@ action acquisition::decide(round& current, std::optional<step_result> result,
   if (result->what == answer::granted && is_kept()) state_ = acquisition_state::granted;
   current.has_quorum = result->what == answer::granted || result->what == answer::renewed;
   if (current.has_quorum) {
+    // A forced release that has ended by then did not take most votes (hazard 17).
+    if (current.request.sent_at >= forced_until_) forced_until_ = 0;
     held_until_ = std::max(held_until_, current.request.sent_at + to_ns(current.request.ttl_ms));
     return complete(top_up(current, now), current, *std::move(result), now);
   }
@@ -285,7 +287,7 @@ step_request acquisition::release() const noexcept {
 // 17). Its proposal is new, because the server may have forgotten a vote above the old one (hazard
 // 30).
 action acquisition::top_up(round& current, time_ns now) noexcept {
-  if (is_forced_ || state_ != acquisition_state::granted) return {};
+  if (forced_until_ != 0 || state_ != acquisition_state::granted) return {};
   // A late reply of before a change of the mode. The next renewal finds the lost vote again.
   const bool is_upgrade = current.request.what == step::raise;
   if (!is_upgrade && current.request.permits != weight_) return {};

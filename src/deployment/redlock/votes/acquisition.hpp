@@ -64,6 +64,9 @@ struct action {
   time_ns timeout_at = time_never;  // when on_timeout() is due
 };
 
+// The longest `command_timeout`. No forced release succeeds later.
+constexpr time_ns longest_force_ns = 60 * ns_per_s;
+
 enum class acquisition_state : std::uint8_t { idle, collecting, confirming, granted, returning };
 
 class acquisition {
@@ -100,7 +103,7 @@ class acquisition {
   // Ends a round without a quorum, or whose next proposal could not be sent.
   action refuse(const round& lost, lock::step_result result, time_ns now) noexcept;
   // A forced release takes its votes, one server after the other.
-  void on_forced() noexcept { is_forced_ = true; }
+  void on_forced(time_ns now) noexcept { forced_until_ = now + longest_force_ns; }
 
   // ---- state --------------------------------------------------------------------------------
 
@@ -171,7 +174,7 @@ class acquisition {
   std::int64_t weight_ = 0;    // of the latest request: 1 for a reader, and all for a writer
   std::int64_t upgrade_ = 0;   // the proposal of the latest upgrade
   time_ns held_until_ = 0;     // the end of the lease that a quorum has granted; 0 without one
-  bool is_forced_ = false;     // a forced release runs: no vote is requested again
+  time_ns forced_until_ = 0;   // a forced release may run: no vote is requested again; 0 if none
   lock::step release_ = lock::step::release_alone;  // one that notifies waiters, or not
   time_ns lapses_at_ = 0;                           // all votes have ended by then
   time_ns retry_at_ = time_never;
