@@ -76,8 +76,9 @@ func (c *Client) Close() error {
 // is the server's default user.
 //
 // Without a connection, the client stores the credentials and tries to connect at once. After every
-// error the previous credentials stay in force; see mortise_client_set_credentials. A client with
-// WithPasswordFile reads its password by itself, so this call returns ErrInvalidArgument.
+// error the previous credentials stay in force at each server that did not accept the new ones; see
+// mortise_client_set_credentials. A client with WithPasswordFile reads its password by itself, so
+// this call returns ErrInvalidArgument.
 func (c *Client) SetCredentials(ctx context.Context, user, password string) error {
 	return c.ask(ctx, func(client, details uintptr) int32 {
 		return swig.Client_set_credentials(client, user, password, details)

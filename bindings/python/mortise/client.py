@@ -175,7 +175,8 @@ class Client:
     def set_credentials(self, user: Name, password: Name) -> None:
         """Logs in with another user and password, on the open connection and on new ones.
 
-        "" is the server's default user. After an exception the old ones stay in force.
+        "" is the server's default user. After an exception the old ones stay in force at each
+        server that did not accept the new ones.
         """
         _core.client_set_credentials(
             self._handle, name_bytes(user, "user"), name_bytes(password, "password"))

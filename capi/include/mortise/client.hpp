@@ -80,7 +80,7 @@ class client {
   }
   /**
    * Changes the user and password of the client, as `mortise_client_set_credentials`. Unless it
-   * succeeds, the old credentials stay in force.
+   * succeeds, the old credentials stay in force at each server that did not accept the new ones.
    * @param user empty for the server's default user.
    * @param password 1 to MORTISE_MAX_PASSWORD_LEN bytes.
    * @return done, or an error:

@@ -746,14 +746,17 @@ MORTISE_API mortise_status mortise_client_ping(mortise_client *client, mortise_e
  *
  * Unless the call returns MORTISE_OK, the old credentials stay in force. After MORTISE_UNKNOWN, the
  * server may have accepted the new ones on this connection. So repeat the call.
+ *
+ * With several servers, such as those of a cluster, the servers that accepted the new credentials
+ * keep them, also if another server did not. Then repeat the call, or set the old ones again.
  * @param user any bytes. NULL with 0, or "", is the server's default user.
  * @param user_len bytes of `user`, 0 to MORTISE_MAX_PASSWORD_LEN.
  * @param password any bytes, also NUL. The client overwrites its copy when it no longer needs it.
  * @param password_len bytes of `password`, 1 to MORTISE_MAX_PASSWORD_LEN.
  * @return
  * - MORTISE_OK: they are in force.
- * - MORTISE_REFUSED: the server did not accept them.
- * - MORTISE_UNREACHABLE: the connection broke, and nothing changed.
+ * - MORTISE_REFUSED: a server did not accept them.
+ * - MORTISE_UNREACHABLE: a connection broke, and nothing changed at its server.
  * - MORTISE_UNKNOWN: the request was sent, and no answer arrived in time.
  * - MORTISE_LIMIT: too many requests are open.
  * - MORTISE_CLOSED: the handle or its client was freed.

@@ -203,7 +203,7 @@ class deployment {
   // Adds the statistics of the connections.
   virtual void add_statistics(statistics::snapshot& target) const { static_cast<void>(target); }
   // Logs in again on open connections, and uses the login for later ones. Any outcome except ok
-  // changes nothing.
+  // changes nothing at the server that it is about. Other servers may have accepted the login.
   virtual outcome set_credentials(redis::login offered, time_ns deadline) = 0;
   virtual std::unique_ptr<broadcast> new_broadcast(const protocol::command& command) = 0;
   // Reports that this client is alive.

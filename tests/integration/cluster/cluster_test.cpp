@@ -431,7 +431,7 @@ TEST_F(clusters, a_server_with_another_password_is_named) {
   expect_acquired(lock);
 }
 
-TEST_F(clusters, credentials_that_one_server_refuses_are_given_to_no_other) {
+TEST_F(clusters, credentials_that_all_servers_refuse_are_given_to_no_other) {
   for (std::size_t i = 0; i < all->size(); ++i) {
     ASSERT_EQ("OK",
               all->at(i).command({"ACL", "SETUSER", "heir", "on", ">right", "~*", "&*", "+@all"}));
@@ -446,6 +446,36 @@ TEST_F(clusters, credentials_that_one_server_refuses_are_given_to_no_other) {
   }
   EXPECT_EQ(MORTISE_OK, set_credentials(client, "next"));
   for (int i = 0; i < 8; ++i) expect_acquired(open_lock(client, std::to_string(i)));
+}
+
+// As amid a rotation of the password.
+TEST_F(clusters, credentials_that_one_server_accepts_are_in_force_there) {
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    ASSERT_EQ("OK", all->at(i).command(
+                        {"ACL", "SETUSER", "heir", "reset", "on", ">right", "~*", "&*", "+@all"}));
+  }
+  const auto client = open_client("redis+cluster://heir:right@" + all->address_of(0));
+  std::vector<lock_handle> locks;
+  for (int i = 0; i < 8; ++i) locks.push_back(open_lock(client, std::to_string(i)));
+  const auto take_and_release_all = [&] {
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      all->at(i).command({"CLIENT", "KILL", "USER", "heir"});
+    }
+    for (const auto& lock : locks) {
+      expect_acquired(lock);
+      expect_released(lock);
+    }
+  };
+  take_and_release_all();
+  const auto rotated = all->owner_of(lock_key("0"));
+  ASSERT_EQ("OK", all->at(rotated).command({"ACL", "SETUSER", "heir", "resetpass", ">next"}));
+  EXPECT_EQ(MORTISE_REFUSED, set_credentials(client, "next"));
+  take_and_release_all();  // each server accepts only its own password
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    ASSERT_EQ("OK", all->at(i).command({"ACL", "SETUSER", "heir", "resetpass", ">next"}));
+  }
+  EXPECT_EQ(MORTISE_OK, set_credentials(client, "next"));
+  take_and_release_all();
 }
 
 TEST_F(clusters, the_rights_of_the_page_are_enough) {

@@ -334,8 +334,9 @@ public final class MortiseClient implements AutoCloseable {
    * use them. Holds and waits go on.
    *
    * <p>Without a connection, the client stores the credentials and tries to connect at once. After
-   * every failure the previous credentials stay in force. A client with {@link
-   * MortiseOptions#withPasswordFile} reads its password by itself and needs no such call.
+   * every failure the previous credentials stay in force at each server that did not accept the new
+   * ones. A client with {@link MortiseOptions#withPasswordFile} reads its password by itself and
+   * needs no such call.
    *
    * @param user empty for the server's default user
    * @param password encoded as UTF-8; it is not changed
