@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "helper/helper_process.hpp"
+#include "safety/helper_spawn.hpp"
 #include "safety/release_on_death.hpp"
 #include "support/child.hpp"
 #include "support/handles.hpp"
@@ -134,6 +135,69 @@ TEST_F(release_on_death, callers_that_wait_for_a_slow_start_share_its_failure) {
     test.send(std::to_string(failures) + (is_soon ? " soon" : " late"));
   });
   EXPECT_EQ("8 soon", slow.receive());
+}
+
+// A handle that another thread frees while its first acquire starts the helper. Nobody can unlock
+// what it would hold.
+class freed_during_the_start : public release_on_death, public ::testing::WithParamInterface<bool> {
+ protected:
+  void SetUp() override {
+    if (GetParam()) expect_acquired(holder);
+  }
+  // The other thread frees this handle when the acquire has begun.
+  template <class Handle>
+  static Handle* to_be_freed(Handle* handle, void (*free)(Handle*)) {
+    before_the_helper_starts([=] { std::thread(free, handle).join(); });
+    return handle;
+  }
+  void expect_nothing_acquired() {
+    if (GetParam()) expect_released(holder);
+    EXPECT_TRUE(eventually([&] { return server.command({"EXISTS", lock_key("order")}) == "0"; }));
+  }
+
+  const client_handle other = open_client(server.url());
+  const lock_handle holder = open_lock(other, "order");
+  const client_handle client = open_client(url());
+};
+
+TEST_P(freed_during_the_start, an_acquire_ends) {
+  auto* const lock = to_be_freed(open_lock(client, "order").release(), mortise_lock_free);
+  EXPECT_EQ(MORTISE_CLOSED, mortise_lock_acquire(lock, patience_ms, nullptr));
+  expect_nothing_acquired();
+}
+
+TEST_P(freed_during_the_start, an_asynchronous_acquire_is_refused) {
+  const auto queue = open_queue(client);
+  auto* const lock = to_be_freed(open_lock(client, "order").release(), mortise_lock_free);
+  EXPECT_EQ(MORTISE_CLOSED, mortise_lock_acquire_async(lock, queue.get(), 1, patience_ms, nullptr));
+  mortise_queue_shutdown(queue.get());
+  EXPECT_EQ(MORTISE_EVENT_NONE, next_event(queue).kind);
+  expect_nothing_acquired();
+}
+
+TEST_P(freed_during_the_start, an_acquire_of_a_multi_ends) {
+  const auto member = open_lock(client, "order");
+  auto* const multi = to_be_freed(mortise_multi_new(client.get(), nullptr), mortise_multi_free);
+  ASSERT_EQ(MORTISE_OK, mortise_multi_add_lock(multi, member.get(), nullptr));
+  EXPECT_EQ(MORTISE_CLOSED, mortise_multi_acquire(multi, patience_ms, nullptr));
+  EXPECT_EQ(0, mortise_lock_is_held(member.get()));
+  expect_nothing_acquired();
+}
+
+INSTANTIATE_TEST_SUITE_P(safety, freed_during_the_start, ::testing::Bool(), [](const auto& item) {
+  return std::string(item.param ? "of_a_held_lock" : "of_a_free_lock");
+});
+
+// The members are locks of their own, which a multi may acquire after their handles were freed.
+TEST_F(release_on_death, a_member_freed_during_the_start_is_acquired) {
+  const auto client = open_client(url());
+  auto* const member = open_lock(client, "order").release();
+  auto* const multi = mortise_multi_new(client.get(), nullptr);
+  ASSERT_EQ(MORTISE_OK, mortise_multi_add_lock(multi, member, nullptr));
+  before_the_helper_starts([=] { mortise_lock_free(member); });
+  EXPECT_EQ(MORTISE_OK, mortise_multi_acquire(multi, patience_ms, nullptr));
+  EXPECT_EQ("1", server.command({"EXISTS", lock_key("order")}));
+  mortise_multi_free(multi);
 }
 
 TEST_F(release_on_death, the_first_process_of_a_container_is_refused) {

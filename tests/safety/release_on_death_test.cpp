@@ -1,9 +1,7 @@
 // The helper process of `release_on_death`: what it releases when a process is dead, and that
 // nothing less than death makes it release.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -25,35 +23,13 @@
 
 #include "base/system/descriptor.hpp"
 #include "helper/helper_process.hpp"
+#include "safety/helper_spawn.hpp"
 #include "safety/release_on_death.hpp"
 #include "support/child.hpp"
 #include "support/handles.hpp"
 #include "support/obstacle.hpp"
 #include "support/proxy.hpp"
 #include "support/server.hpp"
-
-namespace {
-
-std::atomic<bool> forks_at_start{false};
-pid_t forked_at_start = -1;
-
-}  // namespace
-
-// As if another thread forked a process that executes nothing.
-// NOLINTNEXTLINE: the name and the types are the system's.
-extern "C" int posix_spawn(pid_t* process, const char* path,
-                           const posix_spawn_file_actions_t* actions,
-                           const posix_spawnattr_t* attributes, char* const* arguments,
-                           char* const* environment) {
-  static const auto real =
-      reinterpret_cast<decltype(&posix_spawn)>(dlsym(RTLD_NEXT, "posix_spawn"));
-  if (forks_at_start.exchange(false)) {
-    forked_at_start = ::fork();
-    if (forked_at_start == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (forked_at_start == 0) ::pause();
-  }
-  return real(process, path, actions, attributes, arguments, environment);
-}
 
 namespace mortise::testing::release_on_death_test {
 namespace {
@@ -348,7 +324,12 @@ TEST_F(release_on_death, an_acquire_replaces_a_dead_helper) {
 
 TEST_F(release_on_death, hazard_21_a_forked_child_does_not_hide_the_death_of_the_helper) {
   helper::helper_process helper;
-  forks_at_start = true;
+  pid_t forked = -1;
+  before_the_helper_starts([&] {  // as if another thread forked a process that executes nothing
+    forked = ::fork();
+    if (forked == 0) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (forked == 0) ::pause();
+  });
   ASSERT_TRUE(helper.begin(boot_now()).ok());
   const auto first = helper_of(::getpid());
   ::kill(first, SIGKILL);
@@ -359,8 +340,8 @@ TEST_F(release_on_death, hazard_21_a_forked_child_does_not_hide_the_death_of_the
     ahead_s += 2;
     return helper.begin(boot_now() + ahead_s * ns_per_s).ok() && helper_of(::getpid()) != 0;
   }));
-  ::kill(forked_at_start, SIGKILL);
-  ::waitpid(forked_at_start, nullptr, 0);
+  ::kill(forked, SIGKILL);
+  ::waitpid(forked, nullptr, 0);
 }
 
 TEST_F(release_on_death, a_freed_client_leaves_no_helper) {

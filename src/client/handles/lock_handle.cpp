@@ -125,6 +125,7 @@ lock_handle::~lock_handle() {
 
 void lock_handle::release() noexcept {
   gate_driver_->enter([&](lock::gate& gate, time_ns now) {
+    is_released_ = true;
     gate.forget(owner_, now);
     end_watch();
   });
@@ -172,6 +173,7 @@ outcome lock_handle::acquire_or_adopt(const lock::amount& amount, std::int64_t t
   if (call.is_try) timeout_ms = command_timeout_ms();
   if (auto begun = client_->begin_helper(); !begun.ok()) return begun;
   return block(call, timeout_ms, [&](lock::gate& gate, time_ns now) {
+    if (is_released_) return outcome::of(status::closed);
     auto armed = rearm(gate, now);
     return armed.ok() ? gate.acquire(call, now) : armed;
   });
@@ -331,6 +333,7 @@ outcome lock_handle::start_acquire(const std::shared_ptr<event_queue>& queue, st
         call.is_try = is_try;
         call.amount = amount;
         call.thread = caller_identity(task_, false);
+        if (is_released_) return outcome::of(status::closed);
         if (call.fails_in_deadlock()) call.watched.emplace(client_->deadlocks(), false);
         auto armed = rearm(gate, now);
         return armed.ok() ? gate.acquire(call, now) : armed;

@@ -179,9 +179,10 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   const std::shared_ptr<gate_driver> gate_driver_;
   const std::string name_;
   std::atomic<std::int64_t> task_{0};
-  handle_owner owner_;  // under the gate_driver's mutex
-  adoption adoption_;   // likewise
-  notices notices_;     // likewise
+  handle_owner owner_;        // under the gate_driver's mutex
+  adoption adoption_;         // likewise
+  notices notices_;           // likewise
+  bool is_released_ = false;  // likewise; a multi may still acquire its member
 };
 
 }  // namespace mortise::client

@@ -58,6 +58,7 @@ outcome multi_handle::begin(const std::shared_ptr<multi_call>& call, std::int64_
   if (!helped.ok()) return helped;
   const std::lock_guard guard(mutex_);
   if (client_->is_closed()) return client_freed();
+  if (is_released_) return outcome::of(status::closed);  // freed while the helper started
   if (auto checked = check_number(hold_number); !checked.ok()) return checked;
   if (open_)
     return outcome::of(status::busy, "another call on this multi is in progress; wait for it");
