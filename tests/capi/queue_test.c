@@ -253,6 +253,38 @@ static void wake_and_shutdown_reach_readers(void) {
   mortise_queue_free(queue);
 }
 
+/* Whether the thread ends. A reader that no wake-up reaches would wait without limit. */
+static int ends(pthread_t thread) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += patience_ms / 1000;
+  return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+/* Also if both come before the readers, or before one reader has left. */
+static void each_wake_up_ends_one_wait(void) {
+  for (int round = 0; round < 200; ++round) {
+    mortise_queue *queue = open_queue(client, 0);
+    mortise_event *event = mortise_event_new();
+    reader readers[2] = {{queue, MORTISE_OK}, {queue, MORTISE_OK}};
+    pthread_t threads[2];
+    for (int i = 0; i < 2 && round % 2 == 0; ++i) mortise_queue_wake(queue);
+    for (int i = 0; i < 2; ++i) {
+      CHECK(pthread_create(&threads[i], NULL, read_for_ever, &readers[i]) == 0);
+    }
+    for (int i = 0; i < 2 && round % 2 == 1; ++i) mortise_queue_wake(queue);
+    for (int i = 0; i < 2; ++i) {
+      CHECK(ends(threads[i]));
+      CHECK_STATUS(MORTISE_TIMED_OUT, readers[i].status);
+    }
+    mortise_queue_wake(queue);
+    mortise_queue_shutdown(queue);
+    CHECK_STATUS(MORTISE_SHUT_DOWN, mortise_queue_next(queue, MORTISE_FOREVER, event, NULL));
+    mortise_event_free(event);
+    mortise_queue_free(queue);
+  }
+}
+
 static void *read_to_the_end(void *argument) {
   mortise_queue *queue = argument;
   mortise_event *event = mortise_event_new();
@@ -394,6 +426,7 @@ int main(void) {
   RUN(capacity_is_a_bound);
   RUN(the_descriptor_is_readable_while_there_are_events);
   RUN(wake_and_shutdown_reach_readers);
+  RUN(each_wake_up_ends_one_wait);
   RUN(a_reader_frees_the_queue_at_its_end);
   RUN(a_reader_frees_the_queue_during_a_call);
   RUN(a_reader_frees_the_queue_after_a_wake_up);

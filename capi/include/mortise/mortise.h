@@ -2841,8 +2841,8 @@ MORTISE_API mortise_status mortise_queue_next_batch(mortise_queue *queue, int64_
 MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
 /**
  * Makes one waiting (or the next) `mortise_queue_next` return MORTISE_TIMED_OUT now, unless there
- * is an event. It is async-signal-safe, so that a signal handler can end a wait. See
- * docs/threading.md.
+ * is an event. Two calls end two waits. It is async-signal-safe, so that a signal handler can end a
+ * wait. See docs/threading.md.
  */
 MORTISE_API void mortise_queue_wake(mortise_queue *queue);
 /**

@@ -159,8 +159,8 @@ status event_queue::next(time_ns deadline, event& result) {
       return status::ok;
     }
     unsignal_locked();
-    if (is_woken_.exchange(false)) return status::timed_out;
     if (is_freed_ || is_drained_locked()) return status::shut_down;
+    if (take_wake_up_locked()) return status::timed_out;
     if (boot_now() >= deadline) return status::timed_out;
     wait_for_event(guard, deadline);
   }
@@ -178,10 +178,17 @@ std::unique_ptr<event_node> event_queue::take_ready(std::int64_t count) noexcept
   return taken;
 }
 
+// Each wake-up ends one wait. Several may have reached the same consumer, so it calls the next one.
+bool event_queue::take_wake_up_locked() noexcept {
+  if (wake_ups_.load() == 0) return false;
+  if (wake_ups_.fetch_sub(1) > 1) call_one_locked();
+  return true;
+}
+
 void event_queue::after_take_locked() noexcept {
   unsignal_locked();
   // Wakes another consumer for the remaining events, or all consumers if no event will come.
-  if (!is_empty_locked() || is_woken_.load()) call_one_locked();
+  if (!is_empty_locked() || wake_ups_.load() > 0) call_one_locked();
   if (is_drained_locked()) wake_all_locked();
 }
 
@@ -192,7 +199,7 @@ void event_queue::wait_for_event(std::unique_lock<std::mutex>& guard, time_ns de
     first_consumer_.store(&self);
     guard.unlock();
     // A wake() that did not see this consumer is noticed now: each side writes before it reads.
-    if (!is_woken_.load()) {
+    if (wake_ups_.load() == 0) {
       if (client_) {
         client_->servers().await_any(self.caller, deadline);
       } else {
@@ -230,7 +237,7 @@ int event_queue::descriptor() {
 // mutex.
 void event_queue::wake() noexcept {
   wakers_.fetch_add(1);
-  is_woken_.store(true);
+  wake_ups_.fetch_add(1);
   if (auto* const called = first_consumer_.load()) called->caller.finish_from_signal();
   if (wakers_.fetch_sub(1) == 1) net::futex_wake_all(&wakers_);
 }

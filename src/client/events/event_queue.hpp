@@ -180,6 +180,7 @@ class event_queue {
   std::unique_ptr<event_node> take_ready(std::int64_t count) noexcept;
   // The handle of a waiting acquire that was not cancelled yet, or nullptr.
   std::shared_ptr<cancellable> next_to_cancel() noexcept;
+  bool take_wake_up_locked() noexcept;
   void after_take_locked() noexcept;
   void wait_for_event(std::unique_lock<std::mutex>& guard, time_ns deadline);
   void leave_locked(const consumer& self) noexcept;
@@ -215,7 +216,7 @@ class event_queue {
   bool is_signalled_ = false;
   // Consumers that were not woken yet. Changed under the mutex. wake() reads the first without it.
   std::atomic<consumer*> first_consumer_{nullptr};
-  std::atomic<bool> is_woken_{false};
+  std::atomic<std::uint32_t> wake_ups_{0};  // that ended no wait yet
   std::atomic<std::uint32_t> wakers_{0};  // threads inside wake(), which keep every consumer alive
 };
 
