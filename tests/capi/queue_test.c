@@ -1,6 +1,7 @@
 /* Asynchronous calls: exactly one event for each accepted tag, however the call ends. */
 #include "fixture.h"
 
+#include <fcntl.h>
 #include <sched.h>
 
 static test_server *server;
@@ -220,6 +221,22 @@ static void the_descriptor_is_readable_while_there_are_events(void) {
   mortise_queue_free(queue);
 }
 
+/* A watch keeps the queue, and no descriptor of it. An event loop would spin on that. */
+static void the_descriptor_ends_with_the_queue(void) {
+  mortise_queue *queue = open_queue(client, 0);
+  mortise_lock *lock = open_lock(client, "descriptor");
+  CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 1, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_client_watch_stats(client, queue, 2, 3600000, NULL));
+  const int fd = mortise_queue_fd(queue);
+  CHECK(fcntl(fd, F_GETFD) >= 0);
+  mortise_queue_free(queue);
+  CHECK_NUMBER(-1, fcntl(fd, F_GETFD));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_lock_unlock(lock, NULL));
+  CHECK_STATUS(MORTISE_OK, mortise_client_watch_stats(client, NULL, 0, 0, NULL));
+  mortise_lock_free(lock);
+}
+
 typedef struct reader {
   mortise_queue *queue;
   mortise_status status;
@@ -425,6 +442,7 @@ int main(void) {
   RUN(every_end_has_its_event);
   RUN(capacity_is_a_bound);
   RUN(the_descriptor_is_readable_while_there_are_events);
+  RUN(the_descriptor_ends_with_the_queue);
   RUN(wake_and_shutdown_reach_readers);
   RUN(each_wake_up_ends_one_wait);
   RUN(a_reader_frees_the_queue_at_its_end);

@@ -2836,7 +2836,8 @@ MORTISE_API mortise_status mortise_queue_next_batch(mortise_queue *queue, int64_
                                                     int64_t *count, mortise_error *error);
 /**
  * A file descriptor that is readable while the queue has events or is shut down. Only poll it:
- * never read, write or close it. It belongs to the queue. -1 in a forked child.
+ * never read, write or close it. It belongs to the queue, and `mortise_queue_free` closes it. -1 in
+ * a forked child.
  */
 MORTISE_API int32_t mortise_queue_fd(const mortise_queue *queue);
 /**

@@ -21,10 +21,7 @@ struct event_queue::consumer {
 event_queue::event_queue(std::int64_t capacity, std::shared_ptr<client> client)
     : capacity_(capacity), client_(std::move(client)) {}
 
-event_queue::~event_queue() {
-  close();
-  if (event_fd_ >= 0) ::close(event_fd_);
-}
+event_queue::~event_queue() { close(); }
 
 outcome event_queue::open() {
   event_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -228,6 +225,7 @@ void event_queue::await_wakers() noexcept {
 
 int event_queue::descriptor() {
   const std::lock_guard guard(mutex_);
+  if (is_freed_) return -1;
   is_polled_ = true;
   if (!is_empty_locked() || is_shut_down_) signal_locked();
   return event_fd_;
@@ -270,6 +268,9 @@ void event_queue::close() noexcept {
     is_freed_ = true;
     signal_locked();
     wake_all_locked();
+    // Now, because a watch keeps the queue, and an event loop that still has the descriptor would
+    // spin. wake() does not use the descriptor.
+    if (event_fd_ >= 0) ::close(std::exchange(event_fd_, -1));
   }
   take_ready(std::numeric_limits<std::int64_t>::max());
   await_wakers();  // the wake-up may have been read already

@@ -31,8 +31,10 @@ void stats_watch::end() noexcept {
 }
 
 void stats_watch::on_timer(time_ns now) noexcept {
+  std::shared_ptr<event_queue> last;  // freed without the mutex
   const std::lock_guard guard(mutex_);
   if (!queue_) return;
+  if (queue_->is_shut_down()) return last.swap(queue_);
   loop_.schedule(*this, now + interval_ns_);
   std::unique_ptr<event_node> due(new (std::nothrow) event_node);
   if (!due) return;  // the next interval retries
