@@ -415,6 +415,41 @@ static void freeing_gives_back(void) {
   close_set(&set);
 }
 
+struct unlocking {
+  mortise_multi *multi;
+  mortise_status status;
+};
+
+static void *unlock_multi(void *given) {
+  struct unlocking *call = given;
+  call->status = mortise_multi_unlock(call->multi, NULL);
+  return NULL;
+}
+
+/* The release goes on without it. */
+static void freeing_ends_an_unlock(void) {
+  mortise_options *options = options_with("command_timeout", "20s");
+  mortise_client *patient = open_client_with(server_url(server), options);
+  mortise_lock *locks[] = {open_lock(patient, "unlocked 1"), open_lock(patient, "unlocked 2")};
+  struct unlocking call = {mortise_multi_new(patient, NULL), MORTISE_OK};
+  pthread_t thread;
+  for (int i = 0; i < 2; ++i) {
+    CHECK_STATUS(MORTISE_OK, mortise_multi_add_lock(call.multi, locks[i], NULL));
+  }
+  CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(call.multi, patience_ms, NULL));
+  server_pause(server);
+  CHECK(pthread_create(&thread, NULL, unlock_multi, &call) == 0);
+  while (mortise_multi_try(call.multi, NULL) != MORTISE_BUSY) poll(NULL, 0, 1);
+  mortise_multi_free(call.multi);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK_STATUS(MORTISE_CLOSED, call.status);
+  server_resume(server);
+  server_wait_for_exactly(server, "EXISTS {mortise:unlocked 1} {mortise:unlocked 2}", 0);
+  for (int i = 0; i < 2; ++i) mortise_lock_free(locks[i]);
+  mortise_client_free(patient);
+  mortise_options_free(options);
+}
+
 /* Two multis with the same names, added in opposite orders, in two threads. */
 struct rival {
   mortise_client *client;
@@ -484,6 +519,7 @@ int main(void) {
   RUN(a_member_is_added_while_another_thread_acquires);
   RUN(it_is_valid_as_long_as_its_shortest_member);
   RUN(freeing_gives_back);
+  RUN(freeing_ends_an_unlock);
   RUN(opposite_orders_do_not_deadlock);
   RUN(closing_the_client_ends_a_wait);
   mortise_client_free(client);

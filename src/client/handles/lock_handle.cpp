@@ -422,6 +422,11 @@ bool lock_handle::start_top_up(lock::operation& call) {
   });
 }
 
+void lock_handle::abandon(lock::operation& call) noexcept {
+  gate_driver_->enter(
+      [&](lock::gate& gate, time_ns now) { gate.abandon(call, status::closed, now); });
+}
+
 void lock_handle::give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept {
   gate_driver_->enter([&](lock::gate& gate, time_ns now) {
     static_cast<void>(end_part(gate, mode, hold_number, nullptr, now));

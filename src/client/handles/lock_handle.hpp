@@ -88,6 +88,8 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
   bool start_top_up(lock::operation& call);
   // The work under the hold begins (option `progress`).
   void start_progress() noexcept;
+  // Ends an operation that was started here. The release of an unlock continues.
+  void abandon(lock::operation& call) noexcept;
   // Releases the hold as `start_unlock`, without waiting for the reply.
   void give_back(lock::hold_mode mode, std::int64_t hold_number) noexcept;
   // Ends a waiting acquire: ok, or not_waiting.

@@ -207,11 +207,27 @@ void multi_call::start_all(Start&& start) {
 }
 
 bool multi_call::unlock_all() {
-  if (!is_started_) start_all([this](member_step& step) { return start_unlock(step); });
+  if (!is_started_) {
+    start_all([this](member_step& step) { return start_unlock(step); });
+    if (!end_reason_.ok()) abandon_unlocks();
+  }
   const std::lock_guard steps(steps_mutex_);
   if (open_steps_ > 0) return true;
-  result_ = step_result_;
+  const bool is_abandoned = !end_reason_.ok() && step_result_.code == status::closed;
+  result_ = is_abandoned ? end_reason_ : step_result_;
   return false;
+}
+
+void multi_call::abandon() noexcept {
+  if (give_up(outcome::of(status::closed))) return;
+  const std::lock_guard guard(mutex_);
+  if (is_over_) return;
+  end_reason_ = outcome::of(status::closed);
+  if (is_started_) abandon_unlocks();
+}
+
+void multi_call::abandon_unlocks() noexcept {
+  for (std::size_t i = 0; i < members_.size(); ++i) members_[i].handle->abandon(member_steps_[i]);
 }
 
 // Without memory for an unlock with a result, the member is released without a result.

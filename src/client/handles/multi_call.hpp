@@ -50,6 +50,8 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   void start(std::int64_t task_number);
   // Ends a waiting acquire or an extension with this outcome. False if it no longer waits.
   bool give_up(const outcome& result);
+  // The multi was freed: ends the call with `closed`. The releases of an unlock continue.
+  void abandon() noexcept;
   // Ends the call now. The I/O thread has ended.
   void close() noexcept;
 
@@ -78,6 +80,7 @@ class multi_call final : public std::enable_shared_from_this<multi_call>, privat
   template <class Start>
   void start_all(Start&& start);
   outcome start_unlock(member_step& step) noexcept;
+  void abandon_unlocks() noexcept;
   outcome start_extend(member_step& step) noexcept;
   void end_acquire() noexcept;
   [[nodiscard]] bool run_steps(purpose what);

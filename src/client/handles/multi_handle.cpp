@@ -299,8 +299,8 @@ void multi_handle::release() noexcept {
     for (const auto& call : extensions_) call->give_up(outcome::of(status::closed));
   }
   if (const auto call = open_call()) {
-    call->give_up(outcome::of(status::closed));
-    return;  // an unlock continues by itself
+    call->abandon();
+    return;  // finished() releases what it has acquired
   }
   give_back_all();
 }
