@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/threads/thread.hpp"
+#include "net/tls/openssl.hpp"
 
 namespace mortise::client {
 
@@ -70,6 +71,7 @@ void observer::end() noexcept {
 void* observer::enter(void* self) noexcept {
   ::prctl(PR_SET_NAME, "mortise-observe");
   static_cast<observer*>(self)->run();
+  net::openssl::end_thread();
   return nullptr;
 }
 

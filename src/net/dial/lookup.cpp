@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "net/threads/thread.hpp"
+#include "net/tls/openssl.hpp"
 
 namespace mortise::net {
 
@@ -51,8 +52,7 @@ void lookup::start(time_ns deadline) {
   shared_->deadline = deadline;
   shared_->owner = this;
   auto handed_over = std::make_unique<std::shared_ptr<shared>>(shared_);
-  const int error =
-      start_detached_thread(lookup_stack_bytes, &lookup::resolve_in_background, handed_over.get());
+  const int error = start_detached_thread(lookup_stack_bytes, &lookup::enter, handed_over.get());
   if (error != 0) {
     is_pending_ = false;
     if (!known_.empty()) return listener_.on_resolved({{}, known_});
@@ -65,8 +65,14 @@ void lookup::start(time_ns deadline) {
   is_running_ = true;
 }
 
-void* lookup::resolve_in_background(void* handed_over) noexcept {
+void* lookup::enter(void* handed_over) noexcept {
   ::prctl(PR_SET_NAME, "mortise-lookup");
+  resolve_in_background(handed_over);
+  openssl::end_thread();  // a resolver may ask Sentinels by TLS
+  return nullptr;
+}
+
+void lookup::resolve_in_background(void* handed_over) noexcept {
   const std::unique_ptr<std::shared_ptr<shared>> keeper(
       static_cast<std::shared_ptr<shared>*>(handed_over));
   auto& state = **keeper;
@@ -79,7 +85,6 @@ void* lookup::resolve_in_background(void* handed_over) noexcept {
   const std::lock_guard guard(state.mutex);
   state.found = std::move(found);
   if (state.owner != nullptr) state.owner->loop_.post(*state.owner);
-  return nullptr;
 }
 
 // The addresses only help after a failure, so a lack of memory may drop them.

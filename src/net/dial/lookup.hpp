@@ -32,7 +32,8 @@ class lookup final : private task {
 
  private:
   struct shared;
-  static void* resolve_in_background(void* handed_over) noexcept;
+  static void* enter(void* handed_over) noexcept;
+  static void resolve_in_background(void* handed_over) noexcept;
   void run() noexcept override;
   void remember(const std::vector<address>& found) noexcept;
 
