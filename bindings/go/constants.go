@@ -123,7 +123,8 @@ const (
 	eventLost = 4
 	// eventAtRisk: a watched hold has a third of its lease left and is not being renewed, or is just
 	// being lost. This event comes once per hold, and before every LOST. With the option progress,
-	// it may come once more after each report of progress.
+	// it may come once more after each report of progress. While as many of them as the queue's
+	// capacity are unread, it comes only together with the LOST.
 	eventAtRisk = 5
 	// eventUpgraded: an upgrade ended. On success the event has the new fencing token.
 	eventUpgraded = 6

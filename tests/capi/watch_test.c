@@ -1,4 +1,4 @@
-/* Losses and risks are queued as events, and never dropped. */
+/* Losses are queued as events, each after its risk, and never dropped. */
 #include "fixture.h"
 
 static test_server *server;
@@ -307,6 +307,41 @@ static void notices_are_never_dropped(void) {
   mortise_queue_free(queue);
 }
 
+/* Acquires and unlocks it when it is at risk. 0 if the machine was so slow that the hold was lost.
+ */
+static int is_held_until_at_risk(mortise_lock *lock, mortise_queue *to_see_it) {
+  CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+  struct pollfd seen = {mortise_queue_fd(to_see_it), POLLIN, 0};
+  CHECK(poll(&seen, 1, patience_ms) == 1);
+  while (mortise_lock_valid_ms(lock) > 300) poll(NULL, 0, 1);
+  return mortise_lock_unlock(lock, NULL) == MORTISE_OK;
+}
+
+/* The risks of unlocked holds take no place, and would grow without limit if nobody reads. */
+static void unread_risks_have_a_limit_and_a_loss_keeps_its_risk(void) {
+  for (int is_done = 0; !is_done;) {
+    mortise_queue *queue = open_queue(client, 1);
+    mortise_lock *lock = open_leased("unread", "1s", "off");
+    CHECK_STATUS(MORTISE_OK, mortise_lock_watch(lock, queue, 5, NULL));
+    is_done = is_held_until_at_risk(lock, queue);
+    const int64_t first = mortise_lock_token(lock);
+    for (int i = 0; is_done && i < 2; ++i) is_done = is_held_until_at_risk(lock, queue);
+    if (is_done) {
+      CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+      wait_until_not_held(lock);
+      check_notice(queue, MORTISE_EVENT_AT_RISK, 5, first);
+      check_notice(queue, MORTISE_EVENT_AT_RISK, 5, mortise_lock_token(lock));
+      check_notice(queue, MORTISE_EVENT_LOST, 5, mortise_lock_token(lock));
+      check_quiet(queue);
+      CHECK_STATUS(MORTISE_OK, mortise_lock_acquire(lock, patience_ms, NULL));
+      check_notice(queue, MORTISE_EVENT_AT_RISK, 5, mortise_lock_token(lock));
+      check_notice(queue, MORTISE_EVENT_LOST, 5, mortise_lock_token(lock));
+    }
+    mortise_lock_free(lock);
+    mortise_queue_free(queue);
+  }
+}
+
 /* Each acquire arms the watch again, also one that ends in an event. */
 static void every_hold_has_its_own_notices(void) {
   mortise_queue *queue = open_queue(client, 0);
@@ -414,6 +449,7 @@ int main(void) {
   RUN(an_unlocked_or_renewed_hold_is_not_reported);
   RUN(a_watch_can_be_replaced_and_ended);
   RUN(notices_are_never_dropped);
+  RUN(unread_risks_have_a_limit_and_a_loss_keeps_its_risk);
   RUN(every_hold_has_its_own_notices);
   RUN(every_hold_of_a_blocking_acquire_has_its_own_notices);
   RUN(a_loss_that_an_acquire_finds_is_reported_and_the_next_one_too);

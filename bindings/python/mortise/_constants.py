@@ -245,7 +245,8 @@ EVENT_EXTENDED = 3
 EVENT_LOST = 4
 #: A watched hold has a third of its lease left and is not being renewed, or is just being lost.
 #: This event comes once per hold, and before every LOST. With the option `progress`, it may
-#: come once more after each report of progress.
+#: come once more after each report of progress. While as many of them as the queue's capacity
+#: are unread, it comes only together with the LOST.
 EVENT_AT_RISK = 5
 #: An upgrade ended. On success the event has the new fencing token.
 EVENT_UPGRADED = 6

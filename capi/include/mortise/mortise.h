@@ -270,7 +270,8 @@ enum mortise_kind_code {
   /**
    * A watched hold has a third of its lease left and is not being renewed, or is just being lost.
    * This event comes once per hold, and before every LOST. With the option `progress`, it may come
-   * once more after each report of progress.
+   * once more after each report of progress. While as many of them as the queue's capacity are
+   * unread, it comes only together with the LOST.
    */
   MORTISE_EVENT_AT_RISK = 5,
   /** An upgrade ended. On MORTISE_OK the event has the new fencing token. */
@@ -1548,8 +1549,10 @@ MORTISE_API mortise_status mortise_lock_set_value_async(mortise_lock *lock, mort
                                                         int64_t tag, const char *value,
                                                         size_t value_len, mortise_error *error);
 /**
- * Reports the losses and risks of this handle as events on a queue. The queue reserves room for
- * them, so they are never dropped. A new watch replaces the old one, and a NULL queue ends it.
+ * Reports the losses and risks of this handle as events on a queue. The queue reserves room for a
+ * loss and the risk before it, so these are never dropped. While as many risks as the queue's
+ * capacity are unread, the risk of a hold that is not lost is dropped. A new watch replaces the old
+ * one, and a NULL queue ends it.
  *
  * With the option `contended`, a MORTISE_EVENT_CONTENDED also reports that others wait for the
  * lock: another handle of this or another client is in an acquire that waits. The holder can then

@@ -85,10 +85,16 @@ std::unique_ptr<event_node> event_queue::deliver(std::unique_ptr<event_node> end
   if (node->is_waiting_acquire_) waiting_.erase(node->waiting_position_);
   node->is_waiting_acquire_ = false;
   if (is_freed_) return ended;
+  if (node->content.kind == event_kind::at_risk) ++unread_risks_;
   static_cast<void>(ended.release());
   ended_.push(*node);
   signal_locked();
   return nullptr;
+}
+
+bool event_queue::has_room_for_risk() {
+  const std::lock_guard guard(mutex_);
+  return unread_risks_ < capacity_;
 }
 
 bool event_queue::report(std::unique_ptr<event_node> node) noexcept {
@@ -138,6 +144,7 @@ void event_queue::unsignal_locked() noexcept {
 event_node* event_queue::pop_locked() noexcept {
   auto& node = *(ended_.is_empty() ? reports_ : ended_).pop();
   if (node.uses_capacity) --reserved_;
+  if (node.content.kind == event_kind::at_risk) --unread_risks_;
   if (node.content.kind == event_kind::log) --unread_lines_;
   if (is_of_lock(node.content.kind)) --unread_lock_reports_;
   if (node.content.kind == event_kind::stats) is_stats_unread_ = false;

@@ -144,6 +144,8 @@ class event_queue {
   [[nodiscard]] bool is_shut_down();
   // Adds the event of an ended call, or a notice. Returns the node if the queue was freed.
   std::unique_ptr<event_node> deliver(std::unique_ptr<event_node> ended) noexcept;
+  // Whether fewer risks are unread than the capacity. A risk takes no reserved place.
+  [[nodiscard]] bool has_room_for_risk();
   // Adds a log record, a statistics event, or the begin or the end of a wait or a hold. It takes no
   // reserved place. It is read after all other events, so it never delays a loss. False if it is
   // dropped: too many of its kind are unread, or the queue was shut down.
@@ -206,6 +208,7 @@ class event_queue {
   std::int64_t open_calls_ = 0;
   fifo<event_node> ended_;    // of calls and watches
   fifo<event_node> reports_;  // read after `ended_`
+  std::int64_t unread_risks_ = 0;
   int unread_lines_ = 0;
   int unread_lock_reports_ = 0;
   bool is_stats_unread_ = false;

@@ -149,6 +149,9 @@ class lock_handle : public cancellable, public std::enable_shared_from_this<lock
     std::unique_ptr<event_node> lost;
     std::unique_ptr<event_node> at_risk;
     std::unique_ptr<event_node> contended;  // a hint: nullptr while the queue is full
+    // The hold whose risk is reported only with its loss, because too many risks are unread.
+    std::int64_t quiet_hold = 0;
+    reason quiet_risk = reason::none;
   };
 
   template <class Operation, class Start>

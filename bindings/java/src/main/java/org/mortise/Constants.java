@@ -27,7 +27,8 @@ final class Constants {
   /**
    * A watched hold has a third of its lease left and is not being renewed, or is just being lost.
    * This event comes once per hold, and before every LOST. With the option {@code progress}, it may
-   * come once more after each report of progress.
+   * come once more after each report of progress. While as many of them as the queue's capacity are
+   * unread, it comes only together with the LOST.
    */
   static final int EVENT_AT_RISK = 5;
   /** An upgrade ended. On OK the event has the new fencing token. */
