@@ -9,9 +9,8 @@ import java.util.concurrent.locks.ReadWriteLock;
  * java.util.concurrent.locks.ReentrantReadWriteLock}, a thread may lock again what it holds, and a
  * writer may also read. Such a writer continues to read after it unlocks the write lock. Where the
  * protocol cannot turn a writer into a reader, its {@code readLock().lock()} fails with {@link
- * Status#UNSUPPORTED}. A reader
- * that locks the write lock would wait for itself forever there. Here it gets a {@link
- * MortiseException} with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
+ * Status#UNSUPPORTED}. A reader that locks the write lock would wait for itself forever there. Here
+ * it gets a {@link MortiseException} with {@link Status#ALREADY_HELD}; see {@link #tryUpgrade()}.
  *
  * <p>Another difference: with Mortise's own protocol the untimed {@code tryLock()} of either lock
  * does not barge past waiters. While a writer waits, it returns false, even if only readers hold
