@@ -183,13 +183,17 @@ action acquisition::decide(round& current, std::optional<step_result> result,
   if (result->what == answer::granted && is_kept()) state_ = acquisition_state::granted;
   current.has_quorum = result->what == answer::granted || result->what == answer::renewed;
   if (current.has_quorum) {
-    // A forced release that has ended by then did not take most votes (hazard 17).
-    if (current.request.sent_at >= forced_until_) forced_until_ = 0;
-    held_until_ = std::max(held_until_, current.request.sent_at + to_ns(current.request.ttl_ms));
+    note_quorum(current.request);
     return complete(top_up(current, now), current, *std::move(result), now);
   }
   if (result->what == answer::not_owner) held_until_ = 0;
   return complete({}, current, *std::move(result), now);
+}
+
+void acquisition::note_quorum(const step_request& request) noexcept {
+  // A forced release that has ended by then did not take most votes (hazard 17).
+  if (request.sent_at >= forced_until_) forced_until_ = 0;
+  held_until_ = std::max(held_until_, request.sent_at + to_ns(request.ttl_ms));
 }
 
 // Without the votes of a quorum: other proposals were higher, or the round is lost.

@@ -155,6 +155,7 @@ class acquisition {
                                              const lock::step_result& reply,
                                              time_ns now) const noexcept;
   action decide(round& current, std::optional<lock::step_result> result, time_ns now) noexcept;
+  void note_quorum(const lock::step_request& request) noexcept;
   action miss(const round& current, lock::step_result result, time_ns now) noexcept;
   action propose_again(const round& former, acquisition_state next, lock::step_result result,
                        time_ns now) noexcept;
