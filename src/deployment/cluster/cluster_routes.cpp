@@ -469,6 +469,10 @@ void cluster_routes::on_server_up(cluster_server& server) noexcept {
   enter([&](cluster::router& router, time_ns now) { router.on_up(server.number(), now); });
 }
 
+void cluster_routes::on_server_replaced(cluster_server& server) noexcept {
+  enter([&](cluster::router& router, time_ns) { router.on_new_run(server.number()); });
+}
+
 void cluster_routes::on_server_down(cluster_server& server, const outcome& why) noexcept {
   enter([&](cluster::router& router, time_ns now) { router.on_down(server.number(), why, now); });
 }

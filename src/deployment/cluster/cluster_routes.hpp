@@ -121,6 +121,7 @@ class cluster_routes final : private cluster::router::io,
   std::int64_t random_below(std::int64_t bound) noexcept override;
   // cluster_server::listener
   void on_server_up(cluster_server& server) noexcept override;
+  void on_server_replaced(cluster_server& server) noexcept override;
   void on_server_down(cluster_server& server, const outcome& why) noexcept override;
   void on_server_overdue(cluster_server& server) noexcept override;
   void on_server_note(log_subject what, const outcome& details) noexcept override {

@@ -68,7 +68,7 @@ void cluster_server::keep_credentials(const redis::login& offered) {
 }
 
 void cluster_server::on_up(const redis::session_facts& facts) noexcept {
-  if (acks_) acks_->note_session(facts);
+  if (acks_ && acks_->note_session(facts)) listener_.on_server_replaced(*this);
   if (helper_) helper_->follow(facts);
   lacks_seed_ = false;
   reports_epochs_ = true;

@@ -30,6 +30,8 @@ class cluster_server final : private redis::session_listener,
     // The I/O thread: the server accepts requests; it is down or a connect failed; its replies are
     // overdue.
     virtual void on_server_up(cluster_server& server) noexcept = 0;
+    // Before on_server_up(): acknowledgements of an earlier run of the server no longer count.
+    virtual void on_server_replaced(cluster_server& server) noexcept = 0;
     virtual void on_server_down(cluster_server& server, const outcome& why) noexcept = 0;
     virtual void on_server_overdue(cluster_server& server) noexcept = 0;
     virtual void on_server_note(log_subject what, const outcome& details) noexcept = 0;

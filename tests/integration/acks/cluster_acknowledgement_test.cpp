@@ -171,6 +171,23 @@ TEST_F(acknowledged_clusters,
   expect_released(lock);
 }
 
+// The next run of the master may have less data, and its replica must get all of it again.
+TEST_F(acknowledged_clusters,
+       hazard_7_what_a_restarted_master_has_is_not_relied_on_before_it_is_acknowledged) {
+  const auto client = open_client(url("acks=1&lease=60s"));
+  const auto lock = open_lock(client, "restarted");
+  expect_acquired(lock);
+  const auto owner = all->owner_of(lock_key("restarted"));
+  ASSERT_EQ("OK", all->at(owner).command({"SAVE"}));
+  all->pause(all->replica_of(owner));  // and so it is not promoted
+  all->at(owner).restart();
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 0; }));
+  EXPECT_LT(0, mortise_lock_deadline_ns(lock.get())) << "it is not lost";
+  all->heal();
+  EXPECT_TRUE(eventually([&] { return mortise_lock_is_held(lock.get()) == 1; }));
+  expect_released(lock);
+}
+
 // redisson#4822: after a failover only the earlier holder could lock.
 TEST_F(acknowledged_clusters, everybody_can_lock_after_a_failover) {
   const auto client = open_client(url());

@@ -61,6 +61,7 @@ class quiet_listener final : public deployment::cluster_server::listener {
 
  private:
   void on_server_up(deployment::cluster_server& /*which*/) noexcept override { ++ups; }
+  void on_server_replaced(deployment::cluster_server& /*which*/) noexcept override {}
   void on_server_down(deployment::cluster_server& /*which*/,
                       const outcome& result) noexcept override {
     why = result.words();

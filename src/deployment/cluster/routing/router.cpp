@@ -135,6 +135,12 @@ void router::on_up(int server, time_ns now) {
   if (topology_.is_requested) ask_topology(now);
 }
 
+void router::on_new_run(int server) noexcept {
+  for (const auto& [slot, state] : slots_) {
+    if (state.server == server) io_.on_owner_changed(slot);
+  }
+}
+
 void router::on_down(int server, const outcome& why, time_ns now) {
   auto& one = servers_[static_cast<std::size_t>(server)];
   one.is_up = false;

@@ -74,7 +74,7 @@ class router {
     virtual void on_detached(int slot) noexcept = 0;
     // Requests that failed because the slot is being moved can be repeated.
     virtual void on_repeat(int slot) = 0;
-    // The presumed owner of the slot has changed.
+    // The presumed owner of the slot has changed, or has restarted.
     virtual void on_owner_changed(int slot) noexcept = 0;
     virtual std::int64_t random_below(std::int64_t bound) noexcept = 0;
   };
@@ -97,6 +97,8 @@ class router {
   void connect(int server) noexcept;
 
   void on_up(int server, time_ns now);
+  // Another run of the server has its slots, before on_up().
+  void on_new_run(int server) noexcept;
   // Also after a failed attempt to connect.
   void on_down(int server, const outcome& why, time_ns now);
   // The server's replies are overdue.
