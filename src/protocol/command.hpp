@@ -28,6 +28,8 @@ struct command {
   std::function<void(const redis::value& reply)> read = {};
   // Whether a missing reply leaves the result unknown. A query changes nothing.
   bool is_change = false;
+  // Whether a reply shows that the command has changed something. Empty if each reply does.
+  std::function<bool(const redis::value& reply)> has_changed = {};
   // The login that it sends, if any. No error message of it may show the login.
   std::shared_ptr<const redis::login> says = {};
   // Values that must agree in the replies of several servers. Empty when one reply is enough.

@@ -39,24 +39,25 @@ struct replies {
   explicit replies(std::size_t servers) : gists(servers), results(servers) {}
   // The outcome without a quorum. A change that any server may have made is neither made nor not
   // made (hazard 15).
-  [[nodiscard]] outcome failure(const protocol::command& command) const;
+  [[nodiscard]] outcome failure() const;
 
   std::vector<gist> gists;
   std::vector<outcome> results;
   std::size_t answered = 0;  // the results that are ok
+  std::size_t changed = 0;   // of these, the changes
 };
 
-outcome replies::failure(const protocol::command& command) const {
+outcome replies::failure() const {
   const auto find = [&](auto&& is_it) {
     return std::find_if(results.begin(), results.end(), is_it);
   };
   const auto unknown = find([](const auto& result) { return result.is_ambiguous; });
   if (unknown != results.end()) return *unknown;
   auto failed = *find([](const auto& result) { return !result.ok(); });
-  if (command.is_change && answered > 0) {
+  if (changed > 0) {
     failed.code = status::unknown;
     failed.is_ambiguous = failed.is_retryable = true;
-    failed.say(decimal(answered), " of ", decimal(results.size()), " servers made the change; ",
+    failed.say(decimal(changed), " of ", decimal(results.size()), " servers made the change; ",
                failed.words());
   }
   return failed;
@@ -188,6 +189,8 @@ class quorum_deployment final : public deployment, private redlock_coordinator::
   [[nodiscard]] std::size_t count_up() const;
   [[nodiscard]] std::size_t count_checked() const;
   [[nodiscard]] outcome fault() const;
+  void read(const protocol::command& command, const redis::value& reply, std::size_t number,
+            replies& found);
   replies ask_each(const named_key& lock, const protocol::command& command, time_ns deadline);
   [[nodiscard]] std::vector<std::size_t> by_agreement(const replies& found) const;
 
@@ -385,6 +388,15 @@ void quorum_deployment::on_listening(std::size_t number, std::string_view channe
 
 // ---- queries --------------------------------------------------------------------------------
 
+void quorum_deployment::read(const protocol::command& command, const redis::value& reply,
+                             std::size_t number, replies& found) {
+  if (command.gist) found.gists[number] = command.gist(reply);
+  if (!command.is_change || !command.read) return;
+  const std::lock_guard guard(mutex_);
+  if (!command.has_changed || command.has_changed(reply)) ++found.changed;
+  command.read(reply);
+}
+
 // Asks all servers at the same time, each of them once. The call returns when all have replied, at
 // the deadline, or when a quorum has replied and the patience has ended.
 replies quorum_deployment::ask_each(const named_key& lock, const protocol::command& command,
@@ -396,12 +408,7 @@ replies quorum_deployment::ask_each(const named_key& lock, const protocol::comma
   net::at_once(all_.size(), [&](std::size_t number) {
     try {
       auto copy = command;
-      copy.read = [&, &items = found.gists[number]](const redis::value& reply) {
-        if (command.gist) items = command.gist(reply);
-        if (!command.is_change || !command.read) return;
-        const std::lock_guard guard(mutex_);
-        command.read(reply);
-      };
+      copy.read = [&](const redis::value& reply) { read(command, reply, number, found); };
       copy.is_dispensable = [&] { return answered >= needed_ && boot_now() >= patient_until; };
       found.results[number] = all_.named(number, all_.at(number).ask(lock, copy, deadline));
       if (found.results[number].ok()) ++answered;
@@ -422,7 +429,7 @@ outcome quorum_deployment::ask(const named_key& lock, const protocol::command& c
   const auto began = boot_now();
   const auto half = began + (deadline - began) / 2;
   const auto found = ask_each(lock, command, command.is_change ? deadline : half);
-  if (found.answered < needed_) return found.failure(command);
+  if (found.answered < needed_) return found.failure();
   if (command.is_change) return {};
   const auto patience = std::max(query_patience_ns, 2 * (boot_now() - began));
   const auto order = by_agreement(found);

@@ -108,6 +108,7 @@ command force_release(const table& rules, const key_set& keys, std::string_view 
   forced.proposal = lock::token_limit - 1;
   command made = call_script(rules.force_release, keys, forced);
   made.is_change = true;
+  made.has_changed = [](const redis::value& reply) { return reply.integer() > 0; };
   made.read = [&was_owner](const redis::value& reply) {
     was_owner = was_owner || reply.integer() > 0;
   };

@@ -182,5 +182,17 @@ TEST_F(quorum_queries, a_forced_release_at_the_last_server_has_an_unknown_outcom
   EXPECT_EQ(1, mortise_error_is_ambiguous(error.get()));
 }
 
+// The third server has no key of this name. It has nothing to release, and so it has not changed.
+TEST_F(quorum_queries, a_forced_release_that_a_quorum_refuses_is_refused) {
+  start(3);
+  for (const std::size_t other : {0U, 1U}) {
+    ASSERT_EQ("1", servers[other]->command({"HSET", lock_key(name), "of", "others"}));
+  }
+  const auto user = open_user(url());
+  const auto error = new_error();
+  EXPECT_EQ(MORTISE_REFUSED, force(user, "an owner", error)) << mortise_error_message(error.get());
+  EXPECT_EQ(0, mortise_error_is_ambiguous(error.get()));
+}
+
 }  // namespace
 }  // namespace mortise::testing::quorum_query_test
