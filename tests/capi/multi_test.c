@@ -117,7 +117,7 @@ static void an_unlock_ends_the_upgrade_of_a_member(void) {
   for (int is_freed = 0; is_freed <= 1; ++is_freed) {
     struct set set = open_set(1);
     CHECK_STATUS(MORTISE_OK, mortise_multi_acquire(set.multi, patience_ms, NULL));
-    server_command(server, "CLIENT PAUSE 500 WRITE");
+    server_command(server, "CLIENT PAUSE 60000 WRITE");
     CHECK_STATUS(MORTISE_OK, mortise_rw_upgrade_async(set.rw, queue, 7, NULL));
     CHECK_NUMBER(1, mortise_multi_is_held(set.multi));
     CHECK_STATUS(MORTISE_OK, mortise_multi_progress(set.multi, NULL));
@@ -125,12 +125,18 @@ static void an_unlock_ends_the_upgrade_of_a_member(void) {
       mortise_multi_free(set.multi);
       set.multi = NULL;
     } else {
-      CHECK_STATUS(MORTISE_OK, mortise_multi_unlock(set.multi, NULL));
+      CHECK_STATUS(MORTISE_OK, mortise_multi_unlock_async(set.multi, queue, 8, NULL));
       CHECK_NUMBER(0, mortise_multi_is_held(set.multi));
     }
+    server_command(server, "CLIENT UNPAUSE");
     CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
     CHECK_NUMBER(MORTISE_EVENT_UPGRADED, mortise_event_kind(event));
     CHECK_STATUS(MORTISE_NOT_OWNER, mortise_event_status(event));
+    if (!is_freed) {
+      CHECK_STATUS(MORTISE_OK, mortise_queue_next(queue, patience_ms, event, NULL));
+      CHECK_NUMBER(MORTISE_EVENT_UNLOCKED, mortise_event_kind(event));
+      CHECK_STATUS(MORTISE_OK, mortise_event_status(event));
+    }
     /* A command of this client after the unlock sees its effect. */
     CHECK_STATUS(MORTISE_OK, mortise_rw_write_acquire(set.rw, patience_ms, NULL));
     CHECK_STATUS(MORTISE_OK, mortise_rw_write_unlock(set.rw, NULL));
