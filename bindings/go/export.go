@@ -179,7 +179,7 @@ func (h *handle) export(ctx context.Context, lease time.Duration, hold *Hold) (s
 	return id, err
 }
 
-// isBeforeExport tells whether an export that failed with this status has not ended the hold. If
+// isBeforeExport reports whether an export that failed with this status has not ended the hold. If
 // the hold is over nevertheless, it was lost, and C still expects its unlock.
 func isBeforeExport(status Status) bool {
 	return status == ErrLost || status == ErrInvalidArgument || status == ErrUnsupported

@@ -32,8 +32,9 @@ void write_compare_and_delete(std::string& out, redis::compare_and_delete varian
                               const lock::step_request& request, const key_set& keys);
 lock::step_result read_compare_and_delete(const redis::value& reply);
 
-// Appends a release that needs to know the owner token only: for a process that is dead (option
-// `release_on_death`). It names the script by its hash.
+// Appends a release for a process that is dead (option `release_on_death`). The hold may have been
+// upgraded or downgraded since: the script looks for the owner in each mode. It names the script by
+// its hash.
 void write_release_of_dead(std::string& out, const table& protocol,
                            const lock::step_request& request, const key_set& keys);
 // Appends the command that loads the script of these releases.
